@@ -1,0 +1,112 @@
+use super::GpuSpec;
+use crate::engine::Time;
+use crate::model::SAMPLED_METRICS;
+use crate::workload::Metric;
+
+/// A job's process on a GPU.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Resident {
+    pub job: usize,
+    /// The GPU's place in the job's gang.
+    pub rank: usize,
+    /// Training: holds memory and exerts pressure.
+    pub active: bool,
+    /// Holds this much memory.
+    pub memory_mib: f64,
+    /// Pressure on neighbours, before their sensitivities.
+    pub pressure: f64,
+    pub sensitivity: f64,
+    /// Solo means of the sampled metrics.
+    pub activity: [f64; SAMPLED_METRICS],
+    /// Current progress as a fraction of the pace alone on this GPU.
+    pub pace: f64,
+}
+
+impl Resident {
+    pub fn drama(&self) -> f64 {
+        self.activity[Metric::Drama as usize]
+    }
+
+    /// Uses the GPU while it trains: some ranks of some gangs only hold it.
+    pub fn computes(&self) -> bool {
+        self.active && self.activity.iter().any(|&mean| mean > 0.0)
+    }
+}
+
+/// The truth about a GPU at one moment of a run.
+#[derive(Debug)]
+pub(crate) struct GpuState {
+    pub spec: GpuSpec,
+    /// The server that it belongs to.
+    pub server: usize,
+    pub residents: Vec<Resident>,
+    pub used_mib: f64,
+    pub meter: GpuMeter,
+}
+
+impl GpuState {
+    pub fn new(spec: GpuSpec, server: usize) -> GpuState {
+        GpuState { spec, server, residents: Vec::with_capacity(8), used_mib: 0.0, meter: GpuMeter::default() }
+    }
+
+    pub fn resident_mut(&mut self, job: usize) -> Option<&mut Resident> {
+        self.residents.iter_mut().find(|resident| resident.job == job)
+    }
+
+    /// Adds up memory again after a change: sums that are carried along drift.
+    pub fn update_memory(&mut self) {
+        self.used_mib = self.residents.iter().map(|resident| resident.memory_mib).sum();
+    }
+
+    /// Expected activity of the residents together: the union of independent jobs.
+    pub fn expected_activity(&self) -> [f64; SAMPLED_METRICS] {
+        let mut quiet = [1.0; SAMPLED_METRICS];
+        for resident in self.residents.iter().filter(|resident| resident.active) {
+            for (quiet, mean) in quiet.iter_mut().zip(resident.activity) {
+                *quiet *= 1.0 - resident.pace * mean;
+            }
+        }
+        quiet.map(|quiet| 1.0 - quiet)
+    }
+
+    /// Books the time since the last change under the state that held during it.
+    pub fn book(&mut self, now: Time) {
+        let span_s = (now - self.meter.since).as_s();
+        if span_s > 0.0 {
+            let activity = self.expected_activity();
+            let meter = &mut self.meter;
+            if !self.residents.is_empty() {
+                meter.busy_s += span_s;
+            }
+            if self.residents.iter().any(Resident::computes) {
+                meter.active_s += span_s;
+            }
+            meter.memory_mib_s += span_s * self.used_mib;
+            for (total, value) in meter.activity_s.iter_mut().zip(activity) {
+                *total += span_s * value;
+            }
+        }
+        self.meter.since = now;
+        self.meter.peak_mib = self.meter.peak_mib.max(self.used_mib);
+    }
+}
+
+/// Running integrals over time of a GPU's state.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct GpuMeter {
+    since: Time,
+    /// With at least one process.
+    pub busy_s: f64,
+    /// With at least one process that computes.
+    pub active_s: f64,
+    pub memory_mib_s: f64,
+    pub peak_mib: f64,
+    pub activity_s: [f64; SAMPLED_METRICS],
+}
+
+impl GpuMeter {
+    /// Starts the integrals at an instant.
+    pub fn start(&mut self, now: Time) {
+        self.since = now;
+    }
+}

@@ -1,0 +1,7 @@
+//! Records of a run condensed to figures.
+
+mod stats;
+mod summary;
+
+pub use stats::{geometric_mean, mean, quantile_of_sorted};
+pub use summary::{Distribution, Summary};

@@ -1,0 +1,86 @@
+use serde::Serialize;
+
+use super::{mean, quantile_of_sorted};
+use crate::sim::{GpuRecord, JobRecord, Outcome, RunRecord};
+
+/// A per-job figure condensed over the jobs that completed. Quantiles interpolate linearly between order
+/// statistics. NaN (null in JSON) where no job completed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Distribution {
+    pub mean: f64,
+    pub p50: f64,
+    pub p95: f64,
+    pub p99: f64,
+}
+
+impl Distribution {
+    pub fn of(mut values: Vec<f64>) -> Distribution {
+        // Before sorting: sums of floats depend on the order, and the records' order is the documented one.
+        let mean = mean(&values);
+        values.sort_by(f64::total_cmp);
+        let quantile = |q| quantile_of_sorted(&values, q);
+        Distribution { mean, p50: quantile(0.5), p95: quantile(0.95), p99: quantile(0.99) }
+    }
+}
+
+/// A run condensed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    pub trace: String,
+    pub policy: String,
+    pub seed: u64,
+    /// From the first submission to the last end.
+    pub makespan_s: f64,
+    /// From submission to completion.
+    pub jct_s: Distribution,
+    /// Initial and recovery waits.
+    pub queue_wait_s: Distribution,
+    /// From submission to first dispatch.
+    pub initial_queue_wait_s: Distribution,
+    /// In attempts, failed ones included.
+    pub execution_time_s: Distribution,
+    pub slowdown: Distribution,
+    pub normalized_jct: Distribution,
+    pub attempts: usize,
+    pub failed_attempts: usize,
+    /// Failed attempts that were followed by another.
+    pub recovered_attempts: usize,
+    pub completed_jobs: usize,
+    pub given_up_jobs: usize,
+    /// GPU-seconds with at least one process.
+    pub gpu_busy_s: f64,
+    pub gpu_idle_s: f64,
+    pub gpus: Vec<GpuRecord>,
+    pub events: u64,
+}
+
+impl Summary {
+    pub fn of(record: &RunRecord) -> Summary {
+        let over = |figure: fn(&JobRecord) -> f64| {
+            Distribution::of(record.jobs.iter().filter(|job| job.completed()).map(figure).collect())
+        };
+        let failed = record.attempts.iter().filter(|a| a.outcome == Outcome::OutOfMemory).count();
+        let completed = record.jobs.iter().filter(|job| job.completed()).count();
+        Summary {
+            trace: record.trace.clone(),
+            policy: record.policy.clone(),
+            seed: record.seed,
+            makespan_s: record.makespan_s(),
+            jct_s: over(JobRecord::jct_s),
+            queue_wait_s: over(JobRecord::queue_wait_s),
+            initial_queue_wait_s: over(JobRecord::initial_queue_wait_s),
+            execution_time_s: over(JobRecord::execution_time_s),
+            slowdown: over(JobRecord::slowdown),
+            normalized_jct: over(JobRecord::normalized_jct),
+            attempts: record.attempts.len(),
+            failed_attempts: failed,
+            recovered_attempts: record.attempts.iter().filter(|attempt| attempt.number > 1).count(),
+            completed_jobs: completed,
+            given_up_jobs: record.jobs.len() - completed,
+            gpu_busy_s: record.gpus.iter().map(|gpu| gpu.busy_s).sum(),
+            gpu_idle_s: record.gpus.iter().map(|gpu| gpu.idle_s).sum(),
+            gpus: record.gpus.clone(),
+            events: record.events,
+        }
+    }
+}

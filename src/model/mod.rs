@@ -1,0 +1,183 @@
+//! The physics: how jobs slow each other down, what telemetry shows of them, how runs differ.
+//!
+//! Every constant comes from the TOML files in `models/`, built in or given with `--model`.
+
+mod interference;
+mod noise;
+mod telemetry;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::error::{Error, Result, input_error};
+
+pub use interference::{Interference, PairFactors};
+pub use noise::{Noise, Stream, counter_uniform};
+pub use telemetry::{SAMPLED_METRICS, Sampler, Telemetry};
+
+/// What happens when an allocation does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// Seconds from the allocation that does not fit to the end of the process.
+    pub oom_exit_s: f64,
+}
+
+/// All constants of the physics.
+#[derive(Debug, Clone)]
+pub struct Model {
+    pub interference: Interference,
+    pub memory: Memory,
+    pub telemetry: Telemetry,
+    pub noise: Noise,
+    /// Runtime in a run over the profile's solo runtime, by workload; 1 where absent.
+    pub runtime_factors: BTreeMap<String, f64>,
+}
+
+/// A model file: each section replaces the built-in one as a whole.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sections {
+    schema_version: u32,
+    interference: Option<Interference>,
+    memory: Option<Memory>,
+    telemetry: Option<Telemetry>,
+    noise: Option<Noise>,
+    runtime_factors: Option<BTreeMap<String, f64>>,
+}
+
+const BUILTIN: [(&str, &str); 5] = [
+    ("models/interference.toml", include_str!("../../models/interference.toml")),
+    ("models/memory.toml", include_str!("../../models/memory.toml")),
+    ("models/telemetry.toml", include_str!("../../models/telemetry.toml")),
+    ("models/noise.toml", include_str!("../../models/noise.toml")),
+    ("models/cadence.toml", include_str!("../../models/cadence.toml")),
+];
+
+impl Model {
+    /// The model that ships with the simulator, calibrated for the A100 40 GB of the AEGIS evaluation.
+    pub fn builtin() -> Model {
+        let mut all = Sections::default();
+        for (source, text) in BUILTIN {
+            let part = Sections::parse(source, text).expect("the built-in model parses: a test sees to it");
+            all.interference = part.interference.or(all.interference);
+            all.memory = part.memory.or(all.memory);
+            all.telemetry = part.telemetry.or(all.telemetry);
+            all.noise = part.noise.or(all.noise);
+            all.runtime_factors = part.runtime_factors.or(all.runtime_factors);
+        }
+        all.complete().expect("the built-in model is complete: a test sees to it")
+    }
+
+    /// Replaces the sections that a model file gives.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with file, line and key for anything that cannot be used.
+    pub fn override_with(&mut self, source: &str, text: &str) -> Result<()> {
+        let given = Sections::parse(source, text)?;
+        replace(&mut self.interference, given.interference);
+        replace(&mut self.memory, given.memory);
+        replace(&mut self.telemetry, given.telemetry);
+        replace(&mut self.noise, given.noise);
+        replace(&mut self.runtime_factors, given.runtime_factors);
+        Ok(())
+    }
+
+    /// [`Model::override_with`] on a file.
+    pub fn override_with_file(&mut self, path: &Path) -> Result<()> {
+        let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
+        self.override_with(&path.display().to_string(), &text)
+    }
+}
+
+fn replace<T>(section: &mut T, given: Option<T>) {
+    if let Some(given) = given {
+        *section = given;
+    }
+}
+
+impl Sections {
+    fn parse(source: &str, text: &str) -> Result<Sections> {
+        let file: Sections = parse_toml(source, text)?;
+        check_schema(source, file.schema_version)?;
+        let check = |key: &str, value: f64, range: std::ops::RangeInclusive<f64>| {
+            if range.contains(&value) {
+                return Ok(());
+            }
+            Err(input_error!(
+                "{source}, key {key}: found {value}; expected a number from {} to {}",
+                range.start(),
+                range.end()
+            ))
+        };
+        if let Some(interference) = &file.interference {
+            interference.check(check)?;
+        }
+        if let Some(memory) = &file.memory {
+            check("memory.oom_exit_s", memory.oom_exit_s, 0.0..=3600.0)?;
+        }
+        if let Some(telemetry) = &file.telemetry {
+            check("telemetry.dwell_s", telemetry.dwell_s, 1.0..=86400.0)?;
+        }
+        if let Some(noise) = &file.noise {
+            check("noise.runtime_sigma", noise.runtime_sigma, 0.0..=1.0)?;
+            check("noise.startup_sigma", noise.startup_sigma, 0.0..=1.0)?;
+        }
+        for (workload, &factor) in file.runtime_factors.iter().flatten() {
+            check(&format!("runtime_factors.{workload}"), factor, 0.01..=100.0)?;
+        }
+        Ok(file)
+    }
+
+    fn complete(self) -> Option<Model> {
+        Some(Model {
+            interference: self.interference?,
+            memory: self.memory?,
+            telemetry: self.telemetry?,
+            noise: self.noise?,
+            runtime_factors: self.runtime_factors?,
+        })
+    }
+}
+
+/// Parses a TOML file; the parser's message says line, column and key.
+pub(crate) fn parse_toml<T: serde::de::DeserializeOwned>(source: &str, text: &str) -> Result<T> {
+    toml::from_str(text).map_err(|error| input_error!("{source} cannot be used: {error}"))
+}
+
+/// The one version of this project's TOML files.
+pub(crate) fn check_schema(source: &str, version: u32) -> Result<()> {
+    if version == 1 {
+        return Ok(());
+    }
+    Err(input_error!("{source}: found schema_version {version}; this build reads version 1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_builtin_model_parses() {
+        let model = Model::builtin();
+        assert!(model.interference.base > 0.0);
+    }
+
+    #[test]
+    fn a_file_replaces_sections_and_is_checked() {
+        let mut model = Model::builtin();
+        model.override_with("m.toml", "schema_version = 1\n[telemetry]\ndwell_s = 3.0\n").unwrap();
+        assert_eq!(model.telemetry.dwell_s, 3.0);
+        for (text, says) in [
+            ("schema_version = 1\n[telemetry]\ndwell = 3.0\n", "line 3"),
+            ("schema_version = 1\n[telemetry]\ndwell_s = 0.0\n", "key telemetry.dwell_s: found 0"),
+            ("schema_version = 1\n[memory]\noom_exit_s = nan\n", "key memory.oom_exit_s: found NaN"),
+            ("schema_version = 2\n", "schema_version 2"),
+        ] {
+            let message = model.override_with("m.toml", text).unwrap_err().to_string();
+            assert!(message.starts_with("m.toml") && message.contains(says), "{message}");
+        }
+    }
+}

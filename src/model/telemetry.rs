@@ -1,0 +1,156 @@
+use serde::Deserialize;
+
+use super::noise::{Stream, counter_uniform};
+use crate::workload::{Activity, GpuProfile};
+
+/// How activity varies in time.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Telemetry {
+    /// Seconds that a job's activity level lasts before the next is drawn.
+    pub dwell_s: f64,
+}
+
+/// Values in a sample.
+pub const SAMPLED_METRICS: usize = 4;
+
+/// Draws the activity of one job on one GPU, second by second.
+///
+/// A level `u` in (0, 1) is drawn for every dwell and mapped through each metric's quantile function, so
+/// that samples reproduce the workload's mean, median, p95 and max and a job's metrics rise and fall
+/// together.
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    curves: [Curve; SAMPLED_METRICS],
+    seed: u64,
+    job: u64,
+    dwell_s: i64,
+    phase_s: i64,
+}
+
+impl Telemetry {
+    /// The sampler of a job's activity under a profile.
+    pub fn sampler(&self, profile: &GpuProfile, seed: u64, job: u64) -> Sampler {
+        let dwell_s = (self.dwell_s.round() as i64).max(1);
+        let phase = counter_uniform(seed, Stream::ActivityPhase, job, 0);
+        Sampler {
+            curves: [profile.smact, profile.smocc, profile.drama, profile.gpu_util].map(Curve::new),
+            seed,
+            job,
+            dwell_s,
+            phase_s: (phase * dwell_s as f64) as i64,
+        }
+    }
+}
+
+impl Sampler {
+    /// The dwell that a whole second of the run falls in. Within one the values stay the same.
+    pub fn dwell(&self, second: i64) -> i64 {
+        (second + self.phase_s).div_euclid(self.dwell_s)
+    }
+
+    /// The values of a dwell, in the order of [`Metric`].
+    pub fn values(&self, dwell: i64) -> [f64; SAMPLED_METRICS] {
+        let level = counter_uniform(self.seed, Stream::Activity, self.job, dwell as u64);
+        std::array::from_fn(|metric| self.curves[metric].quantile(level))
+    }
+}
+
+/// A quantile function through median, p95 and max with a given mean.
+///
+/// Lower half `median (2u)^lower`, from there to p95 a power curve, linear from p95 to the maximum. The
+/// mean decides the two exponents: the straight middle is kept where the lower half alone can give it.
+#[derive(Debug, Clone, Copy)]
+struct Curve {
+    activity: Activity,
+    lower: f64,
+    middle: f64,
+}
+
+const STEEPEST: f64 = 1e3;
+
+impl Curve {
+    fn new(activity: Activity) -> Curve {
+        let Activity { mean, median, p95, max } = activity;
+        let top = 0.05 * (p95 + max) / 2.0;
+        let rise = p95 - median;
+        // Mean of the lower half if the middle is straight.
+        let wanted = (mean - top - 0.45 * (median + p95) / 2.0) / 0.5;
+        let lower_mean = wanted.clamp(0.0, median);
+        let lower = if lower_mean > 0.0 { (median / lower_mean - 1.0).min(STEEPEST) } else { STEEPEST };
+        let middle_mean = (mean - top - 0.5 * lower_mean) / 0.45;
+        let middle = if wanted == lower_mean || rise <= 0.0 {
+            1.0
+        } else {
+            (rise / (middle_mean - median).max(rise / STEEPEST) - 1.0).clamp(0.0, STEEPEST)
+        };
+        Curve { activity, lower, middle }
+    }
+
+    fn quantile(&self, u: f64) -> f64 {
+        let Activity { median, p95, max, .. } = self.activity;
+        if u < 0.5 {
+            median * power(2.0 * u, self.lower)
+        } else if u < 0.95 {
+            median + (p95 - median) * power((u - 0.5) / 0.45, self.middle)
+        } else {
+            p95 + (max - p95) * (u - 0.95) / 0.05
+        }
+    }
+}
+
+fn power(base: f64, exponent: f64) -> f64 {
+    if exponent == 1.0 { base } else { base.powf(exponent) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Catalogue;
+
+    fn statistics(mut samples: Vec<f64>) -> (f64, f64, f64, f64) {
+        samples.sort_by(f64::total_cmp);
+        let n = samples.len();
+        let mean = samples.iter().sum::<f64>() / n as f64;
+        (mean, samples[n / 2], samples[n * 95 / 100], samples[n - 1])
+    }
+
+    /// Every metric of every workload, over many dwells.
+    #[test]
+    fn samples_reproduce_the_profile() {
+        for workload in Catalogue::builtin().workloads() {
+            let profile = workload.profile(0);
+            let sampler = Telemetry { dwell_s: 1.0 }.sampler(profile, 0, 1);
+            let samples: Vec<_> = (0..20_000).map(|second| sampler.values(sampler.dwell(second))).collect();
+            for (metric, expected) in
+                [profile.smact, profile.smocc, profile.drama, profile.gpu_util].into_iter().enumerate()
+            {
+                let (mean, median, p95, max) = statistics(samples.iter().map(|s| s[metric]).collect());
+                let close = |got: f64, want: f64| (got - want).abs() <= 0.015 + 0.02 * want;
+                assert!(
+                    close(mean, expected.mean)
+                        && close(median, expected.median)
+                        && close(p95, expected.p95)
+                        && close(max, expected.max),
+                    "{} metric {metric}: {mean} {median} {p95} {max} for {expected:?}",
+                    workload.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn bursts_last_and_jobs_differ() {
+        let catalogue = Catalogue::builtin();
+        let profile = catalogue.get("dlrm_criteo_bs32768_1gpu").unwrap().profile(0);
+        let telemetry = Telemetry { dwell_s: 10.0 };
+        let series = |job| -> Vec<f64> {
+            let sampler = telemetry.sampler(profile, 0, job);
+            (0..1000).map(|s| sampler.values(sampler.dwell(s))[0]).collect()
+        };
+        let changes = series(1).windows(2).filter(|w| w[0] != w[1]).count();
+        assert!((20..=100).contains(&changes), "{changes}");
+        assert_ne!(series(1), series(2));
+        assert_eq!(series(1), series(1));
+    }
+}

@@ -1,0 +1,43 @@
+mod memory;
+mod order;
+mod pressure;
+
+use super::{JobRequest, Observation, Order, Params, Placement, Policy, Recheck, RiskSource};
+
+/// AEGIS: a chain of filters (memory feasibility, post-placement observation, runtime pressure), then an
+/// order of the GPUs that are left.
+pub(super) struct Aegis;
+
+impl Policy for Aegis {
+    fn required_memory_mib(&self, job: &JobRequest<'_>, params: &Params) -> Option<f64> {
+        memory::required_mib(job, params)
+    }
+
+    fn place(
+        &self,
+        observation: &Observation<'_>,
+        job: &JobRequest<'_>,
+        risks: &mut dyn RiskSource,
+        params: &Params,
+        out: &mut Placement,
+    ) {
+        // Round robin takes the next available GPU, whatever its memory and pressure.
+        let filtered = params.placement != Order::Rr;
+        let required_mib = memory::required_mib(job, params);
+        for (gpu, view) in observation.gpus.iter().enumerate() {
+            let rejected = filtered && memory::rejects(gpu, view, required_mib, params, out)
+                || out.reject_unavailable(gpu, view, observation.now);
+            if rejected {
+                continue;
+            }
+            // Last, as it is the only filter that costs anything.
+            if let Some(reason) = filtered.then(|| pressure::rejection(gpu, risks, params)).flatten() {
+                out.reject(gpu, reason, Recheck::NextSample);
+                continue;
+            }
+            let key = order::key(gpu, view, observation, risks, params);
+            out.candidate(gpu, key, 0.0);
+        }
+        out.take_best(job.profile.gpus);
+    }
+}

@@ -1,0 +1,20 @@
+use crate::policy::{Params, Pressure, Rejection, RiskSource};
+use crate::workload::Metric;
+
+/// The runtime-pressure filter: rejects a GPU whose SMACT risk and one of whose SMOCC and DRAMA risks are
+/// at or above their thresholds. Metrics that cannot change the verdict are not worked out.
+pub(super) fn rejection(gpu: usize, risks: &mut dyn RiskSource, params: &Params) -> Option<Rejection> {
+    if params.pressure == Pressure::None {
+        return None;
+    }
+    let smact = risks.risk(gpu, Metric::Smact);
+    if smact < params.smact_threshold {
+        return None;
+    }
+    let smocc = risks.risk(gpu, Metric::Smocc);
+    if smocc >= params.smocc_threshold {
+        return Some(Rejection::Pressure { smact, smocc, drama: None });
+    }
+    let drama = risks.risk(gpu, Metric::Drama);
+    (drama >= params.drama_threshold).then_some(Rejection::Pressure { smact, smocc, drama: Some(drama) })
+}

@@ -1,0 +1,118 @@
+use super::{
+    Availability, Decision, GpuView, JobRequest, Observation, Params, Placement, Policy, Recheck, Recovery,
+    Rejection, RiskSource,
+};
+
+/// One step of the scheduler loop that all policies share, for the job at the head of the queue.
+///
+/// Enough idle GPUs: the lowest ones, whatever the filters would say. Otherwise, unless the job has to
+/// wait for idle GPUs (a recovered job under `recovery = "idle"`, one with no recovery floor left, or any
+/// job of a policy that does not collocate), what the policy's own placement finds.
+pub fn decide(
+    policy: &dyn Policy,
+    observation: &Observation<'_>,
+    job: &JobRequest<'_>,
+    risks: &mut dyn RiskSource,
+    params: &Params,
+    out: &mut Placement,
+) -> Decision {
+    out.clear();
+    let wanted = job.profile.gpus;
+    let idle = |view: &GpuView| view.idle && view.availability == Availability::Now;
+    for (gpu, view) in observation.gpus.iter().enumerate() {
+        if out.gpus.len() < wanted && idle(view) {
+            out.gpus.push(gpu);
+        }
+    }
+    if out.gpus.len() == wanted {
+        return Decision::Idle;
+    }
+    let found = out.gpus.len();
+    out.gpus.clear();
+    let must_be_idle = if !policy.collocates() {
+        Some(Rejection::Occupied)
+    } else if job.forced_idle || (job.recovered && params.recovery == Recovery::Idle) {
+        Some(Rejection::RecoveryNeedsIdle)
+    } else {
+        None
+    };
+    if let Some(reason) = must_be_idle {
+        for (gpu, view) in observation.gpus.iter().enumerate() {
+            let reason = if idle(view) { Rejection::TooFew { found } } else { reason };
+            out.reject(gpu, reason, Recheck::OnChange);
+        }
+        return Decision::Wait(Recheck::OnChange);
+    }
+    policy.place(observation, job, risks, params, out);
+    if out.gpus.is_empty() {
+        Decision::Wait(out.recheck.unwrap_or(Recheck::OnChange))
+    } else {
+        Decision::Collocated
+    }
+}
+
+/// Free memory at the last sample less the guard, in MiB.
+pub fn available_memory_mib(view: &GpuView, params: &Params) -> f64 {
+    view.free_mib - params.memory_guard_mib.max(params.memory_guard_fraction * view.capacity_mib)
+}
+
+/// The least memory that a job which died of OOM asks for next, in MiB; `None` if no bucket is left.
+///
+/// Buckets lie at 25, 50 and 75 % of the GPU's memory, with steps in between so that none exceeds
+/// `recovery_bucket_step_mib`. The next is the first above the floor that failed.
+pub fn next_recovery_floor_mib(failed_floor_mib: f64, capacity_mib: f64, params: &Params) -> Option<f64> {
+    const QUARTERS: u32 = 4;
+    let mut bucket = capacity_mib / f64::from(QUARTERS);
+    for quarter in 1..QUARTERS {
+        let anchor = capacity_mib * f64::from(quarter) / f64::from(QUARTERS);
+        while bucket < anchor {
+            if bucket > failed_floor_mib {
+                return Some(bucket);
+            }
+            bucket += params.recovery_bucket_step_mib;
+        }
+        if anchor > failed_floor_mib {
+            return Some(anchor);
+        }
+        bucket = anchor + params.recovery_bucket_step_mib;
+    }
+    None
+}
+
+/// Rejects a GPU that offers a recovered job less than its floor; `true` if it did.
+pub(super) fn below_recovery_floor(
+    gpu: usize,
+    view: &GpuView,
+    job: &JobRequest<'_>,
+    params: &Params,
+    out: &mut Placement,
+) -> bool {
+    let available_mib = available_memory_mib(view, params);
+    match job.recovery_floor_mib {
+        Some(required_mib) if available_mib < required_mib => {
+            out.reject(gpu, Rejection::Memory { available_mib, required_mib }, Recheck::OnChange);
+            true
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{ParamsFile, PolicyKind};
+
+    #[test]
+    fn recovery_floors_climb_as_documented() {
+        let params = ParamsFile::defaults(PolicyKind::Aegis);
+        let mut floors = Vec::new();
+        let mut failed = 5120.0;
+        while let Some(next) = next_recovery_floor_mib(failed, 40960.0, &params) {
+            floors.push(next);
+            failed = next;
+        }
+        assert_eq!(floors, [10240.0, 18432.0, 20480.0, 28672.0, 30720.0]);
+        assert_eq!(next_recovery_floor_mib(12000.0, 40960.0, &params), Some(18432.0));
+        assert_eq!(next_recovery_floor_mib(40448.0, 40960.0, &params), None);
+    }
+}

@@ -1,0 +1,356 @@
+use std::collections::VecDeque;
+
+use super::event::{Event, EventKind, Observer};
+use super::record::{Attempt, GpuRecord, JobRecord, RunRecord};
+use super::running::{JobState, Phase};
+use super::telemetry::TelemetryStore;
+use super::world::World;
+use crate::cluster::GpuState;
+use crate::engine::{EventQueue, Handle, Key, Time};
+use crate::error::{Result, input_error};
+use crate::model::{Stream, counter_uniform};
+use crate::policy::{
+    self, Availability, BlindGpu, GpuView, Params, Placement, Policy, PolicySpec, Rejection,
+};
+use crate::workload::Metric;
+
+/// The order of events at one instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Class {
+    Completion,
+    OutOfMemory,
+    Arrival,
+    FirstActivity,
+    MemoryGrowth,
+    /// Never queued: samples are worked out when a scheduler asks, as if taken here.
+    TelemetrySample,
+    Tick,
+}
+
+/// A pending event.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Pending {
+    Completion(usize),
+    OutOfMemory(usize),
+    FirstActivity(usize),
+    MemoryGrowth(usize),
+    /// Of a server.
+    Tick(usize),
+}
+
+/// A server's scheduler loop.
+pub(super) struct Loop {
+    pub first_gpu: usize,
+    pub queue: VecDeque<usize>,
+    pub recovery: VecDeque<usize>,
+    /// GPU-seconds of the jobs in both queues.
+    pub queued_gpu_s: f64,
+    pub tick: Option<(Time, Handle)>,
+    /// Instant of the last tick.
+    pub ticked: Option<Time>,
+    pub views: Vec<GpuView>,
+    /// From when an empty GPU is seen to be idle.
+    pub idle_from: Vec<Time>,
+    /// The job placed last on each GPU, while it is there.
+    pub newest: Vec<Option<usize>>,
+    pub last_gpu: Option<usize>,
+    /// Last change of a GPU, for free memory at the last sample is out of date until the next.
+    pub changed: Time,
+    /// What the observer was told last about each GPU, and of which job.
+    pub told: Vec<Option<(usize, std::mem::Discriminant<Rejection>)>>,
+}
+
+/// A run in progress.
+///
+/// [`Run::new`] sets up all that the run needs; [`Run::finish`] then handles events without allocating
+/// in steady state.
+pub struct Run<'w> {
+    pub(super) world: &'w World,
+    pub(super) params: Params,
+    pub(super) policy: Box<dyn Policy>,
+    pub(super) seed: u64,
+    /// Seed of run-to-run noise: 0 where it is switched off.
+    pub(super) noise_seed: u64,
+    pub(super) now: Time,
+    pub(super) queue: EventQueue<Pending>,
+    pub(super) next_arrival: usize,
+    pub(super) loops: Vec<Loop>,
+    pub(super) gpus: Vec<GpuState>,
+    pub(super) blind: Vec<bool>,
+    pub(super) telemetry: TelemetryStore,
+    pub(super) states: Vec<JobState>,
+    pub(super) placement: Placement,
+    pub(super) record: RunRecord,
+}
+
+impl<'w> Run<'w> {
+    /// # Errors
+    /// `telemetry_blind_gpu` names a GPU that no server has.
+    pub fn new(world: &'w World, policy: &PolicySpec, params: &Params, seed: u64) -> Result<Run<'w>> {
+        let start = world.jobs.first().map_or(Time::ZERO, |job| job.submit);
+        let mut loops = Vec::new();
+        let mut gpus = Vec::new();
+        let mut blind = Vec::new();
+        for (index, server) in world.cluster.servers.iter().enumerate() {
+            loops.push(Loop::new(gpus.len(), server.gpus.iter().map(|gpu| gpu.memory_mib)));
+            let blind_gpu = match params.telemetry_blind_gpu {
+                BlindGpu::None => None,
+                BlindGpu::Index(gpu) => Some(gpu as usize),
+                BlindGpu::Seeded => {
+                    let draw = counter_uniform(seed, Stream::BlindGpu, index as u64, 0);
+                    Some((draw * server.gpus.len() as f64) as usize)
+                }
+            };
+            for (gpu, spec) in server.gpus.iter().enumerate() {
+                let mut state = GpuState::new(spec.clone(), index);
+                state.meter.start(start);
+                gpus.push(state);
+                blind.push(blind_gpu == Some(gpu));
+            }
+        }
+        if let BlindGpu::Index(gpu) = params.telemetry_blind_gpu
+            && !blind.contains(&true)
+        {
+            return Err(input_error!(
+                "telemetry_blind_gpu = {gpu}: the largest server has {} GPUs, numbered from 0",
+                world.cluster.largest_server_gpus()
+            ));
+        }
+        let jobs = &world.jobs;
+        Ok(Run {
+            world,
+            params: params.clone(),
+            policy: policy::build(policy.kind),
+            seed,
+            noise_seed: if params.noise { seed } else { 0 },
+            now: start,
+            queue: EventQueue::with_capacity(2 * gpus.len() + 64),
+            next_arrival: 0,
+            loops,
+            telemetry: TelemetryStore::new(&blind, params.telemetry_samples as usize, start),
+            gpus,
+            blind,
+            states: jobs.iter().map(|job| JobState::new(job.gpus)).collect(),
+            placement: Placement::default(),
+            record: RunRecord {
+                trace: world.trace_name.clone(),
+                policy: policy.to_string(),
+                seed,
+                jobs: jobs.iter().enumerate().map(|(i, job)| job_record(job, world.workload(i))).collect(),
+                attempts: Vec::with_capacity(jobs.len() + jobs.len() / 4),
+                attempt_gpus: Vec::with_capacity(jobs.iter().map(|job| job.gpus).sum::<usize>() * 5 / 4),
+                gpus: Vec::new(),
+                events: 0,
+                start,
+                end: start,
+            },
+        })
+    }
+
+    /// Handles all events and returns the record.
+    pub fn finish(mut self, observer: &mut dyn Observer) -> RunRecord {
+        while let Some(next) = self.next() {
+            self.record.events += 1;
+            match next {
+                Next::Arrival(job) => {
+                    self.now = self.world.jobs[job].submit;
+                    self.next_arrival += 1;
+                    self.arrival(job, observer);
+                }
+                Next::Queued(key) => {
+                    debug_assert!(key.time >= self.now, "time went back");
+                    self.now = key.time;
+                    if let Some((_, pending)) = self.queue.pop() {
+                        self.handle(pending, observer);
+                    }
+                }
+            }
+        }
+        debug_assert!(self.states.iter().all(|state| state.phase == Phase::Done), "a job was lost");
+        self.close()
+    }
+
+    /// The earlier of the next arrival and the next queued event. Arrivals are sorted, so that they need
+    /// no queue.
+    fn next(&self) -> Option<Next> {
+        let arrival = self.world.jobs.get(self.next_arrival).map(|job| job.submit);
+        match (arrival, self.queue.peek()) {
+            (Some(at), Some(key)) if (key.time, key.class) < (at, Class::Arrival as u8) => {
+                Some(Next::Queued(key))
+            }
+            (Some(_), _) => Some(Next::Arrival(self.next_arrival)),
+            (None, key) => key.map(Next::Queued),
+        }
+    }
+
+    fn handle(&mut self, pending: Pending, observer: &mut dyn Observer) {
+        match pending {
+            Pending::Completion(job) => self.completion(job, observer),
+            Pending::OutOfMemory(job) => self.out_of_memory(job, observer),
+            Pending::FirstActivity(job) => self.first_activity(job, observer),
+            Pending::MemoryGrowth(job) => self.memory_growth(job, observer),
+            Pending::Tick(server) => self.tick(server, observer),
+        }
+    }
+
+    fn arrival(&mut self, job: usize, observer: &mut dyn Observer) {
+        let server = self.route(job);
+        self.states[job].server = server;
+        self.record.jobs[job].server = server;
+        self.emit(observer, Some(job), EventKind::Submit { server });
+        let gpu_s = self.gpu_s(job);
+        let scheduler = &mut self.loops[server];
+        scheduler.queued_gpu_s += gpu_s;
+        scheduler.queue.push_back(job);
+        // Behind another job it changes nothing that the scheduler looks at.
+        if scheduler.queue.len() == 1 && scheduler.recovery.is_empty() {
+            self.request_tick(server, self.now);
+        }
+    }
+
+    /// The server with the fewest queued GPU-seconds that can hold the job; the lowest of equals. One with
+    /// enough GPUs but too little memory holds it only where no server has enough of both.
+    fn route(&self, job: usize) -> usize {
+        let wanted = self.world.jobs[job].gpus;
+        let peak_mib = self.world.workload(job).profile(0).peak_memory_mib;
+        let mut best: Option<(bool, f64, usize)> = None;
+        for (index, server) in self.world.cluster.servers.iter().enumerate() {
+            if server.gpus.len() < wanted {
+                continue;
+            }
+            let roomy = server.gpus.iter().filter(|gpu| gpu.allocatable_mib >= peak_mib).count() >= wanted;
+            let candidate = (!roomy, self.loops[index].queued_gpu_s, index);
+            if best.is_none_or(|best| candidate < best) {
+                best = Some(candidate);
+            }
+        }
+        best.map_or(0, |(_, _, index)| index)
+    }
+
+    pub(super) fn gpu_s(&self, job: usize) -> f64 {
+        let job = &self.world.jobs[job];
+        job.gpus as f64 * job.solo_runtime.as_s()
+    }
+
+    /// Has a server's scheduler look at its queue at the first point of its grid from `time` on.
+    pub(super) fn request_tick(&mut self, server: usize, time: Time) {
+        let scheduler = &mut self.loops[server];
+        if scheduler.queue.is_empty() && scheduler.recovery.is_empty() {
+            return;
+        }
+        let period = Time::from_s(self.params.tick_s);
+        let mut at = time.max(self.now).ceil_to(period);
+        if period > Time::ZERO && scheduler.ticked == Some(at) {
+            at = at + period;
+        }
+        match scheduler.tick {
+            Some((before, _)) if before <= at => {}
+            Some((_, handle)) => {
+                self.queue.reschedule(handle, at);
+                scheduler.tick = Some((at, handle));
+            }
+            None => {
+                let handle = self.queue.push(at, Class::Tick as u8, Pending::Tick(server));
+                scheduler.tick = Some((at, handle));
+            }
+        }
+    }
+
+    /// The first second whose sample sees what happens now on a server.
+    pub(super) fn visible_from(&self, server: usize) -> i64 {
+        let whole = self.now == Time::from_whole_s(self.now.whole_s());
+        let ticked = self.loops[server].ticked == Some(self.now);
+        if whole && !ticked { self.now.whole_s() } else { self.now.whole_s() + 1 }
+    }
+
+    pub(super) fn emit(&self, observer: &mut dyn Observer, job: Option<usize>, kind: EventKind<'_>) {
+        if observer.watches() {
+            observer.event(&Event { time: self.now, job, kind });
+        }
+    }
+
+    fn close(mut self) -> RunRecord {
+        let end = self.record.jobs.iter().map(|job| job.end).max().unwrap_or(self.record.start);
+        self.record.end = end;
+        let span_s = (end - self.record.start).as_s();
+        let mean = |total: f64| if span_s > 0.0 { total / span_s } else { 0.0 };
+        for (index, gpu) in self.gpus.iter_mut().enumerate() {
+            gpu.book(end);
+            let meter = &gpu.meter;
+            self.record.gpus.push(GpuRecord {
+                server: gpu.server,
+                index: index - self.loops[gpu.server].first_gpu,
+                model: gpu.spec.model.clone(),
+                memory_mib: gpu.spec.memory_mib,
+                telemetry_blind: self.blind[index],
+                busy_s: meter.busy_s,
+                active_s: meter.active_s,
+                idle_s: (span_s - meter.busy_s).max(0.0),
+                peak_memory_mib: meter.peak_mib,
+                memory_mean_mib: mean(meter.memory_mib_s),
+                smact_mean: mean(meter.activity_s[Metric::Smact as usize]),
+                smocc_mean: mean(meter.activity_s[Metric::Smocc as usize]),
+                drama_mean: mean(meter.activity_s[Metric::Drama as usize]),
+                gpu_util_mean: mean(meter.activity_s[Metric::GpuUtil as usize]),
+            });
+        }
+        self.record
+    }
+
+    pub(super) fn attempt_mut(&mut self, job: usize) -> &mut Attempt {
+        &mut self.record.attempts[self.states[job].attempt]
+    }
+}
+
+enum Next {
+    Arrival(usize),
+    Queued(Key),
+}
+
+impl Loop {
+    fn new(first_gpu: usize, capacities_mib: impl Iterator<Item = f64>) -> Loop {
+        let views: Vec<GpuView> = capacities_mib
+            .map(|capacity_mib| GpuView {
+                capacity_mib,
+                free_mib: capacity_mib,
+                idle: true,
+                availability: Availability::Now,
+                residents: Vec::with_capacity(8),
+            })
+            .collect();
+        let gpu_count = views.len();
+        Loop {
+            first_gpu,
+            queue: VecDeque::with_capacity(64),
+            recovery: VecDeque::with_capacity(8),
+            queued_gpu_s: 0.0,
+            tick: None,
+            ticked: None,
+            views,
+            idle_from: vec![Time::ZERO; gpu_count],
+            newest: vec![None; gpu_count],
+            last_gpu: None,
+            changed: Time::ZERO,
+            told: vec![None; gpu_count],
+        }
+    }
+}
+
+fn job_record(job: &crate::workload::Job, workload: &crate::workload::Workload) -> JobRecord {
+    JobRecord {
+        id: job.id.clone(),
+        workload: workload.name.clone(),
+        gpus: job.gpus,
+        server: 0,
+        submit: job.submit,
+        solo_runtime: job.solo_runtime,
+        first_dispatch: Time::ZERO,
+        first_launch: Time::ZERO,
+        end: Time::ZERO,
+        attempts: 0,
+        recovery_wait: Time::ZERO,
+        execution: Time::ZERO,
+        given_up: None,
+    }
+}

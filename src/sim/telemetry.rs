@@ -1,0 +1,233 @@
+use crate::engine::Time;
+use crate::model::{SAMPLED_METRICS, Sampler};
+use crate::policy::RiskSource;
+use crate::workload::Metric;
+
+/// Telemetry of all GPUs at 1 Hz, worked out when asked for.
+///
+/// Between two changes on a GPU its samples are a function of the second alone, so they are filled in just
+/// before a change, and before a question, for as far back as the window reaches.
+pub(super) struct TelemetryStore {
+    gpus: Vec<Series>,
+    window: usize,
+    /// Scratch of one window.
+    sorted: Vec<f64>,
+}
+
+struct Series {
+    blind: bool,
+    /// Samples by second modulo the window.
+    ring: Vec<[f64; SAMPLED_METRICS]>,
+    /// First second of the run.
+    first: i64,
+    /// First second that is not in the ring yet.
+    next: i64,
+    active: Vec<Source>,
+    used_mib: f64,
+    /// Memory in use at the last sample before the latest change, and the second after it.
+    sampled_mib: f64,
+    memory_next: i64,
+    risks: [Option<(i64, f64)>; SAMPLED_METRICS],
+}
+
+struct Source {
+    job: usize,
+    sampler: Sampler,
+    pace: f64,
+    dwell: i64,
+    values: [f64; SAMPLED_METRICS],
+}
+
+impl TelemetryStore {
+    /// `blind` holds the GPUs whose SMACT and SMOCC read zero.
+    pub fn new(blind: &[bool], window: usize, start: Time) -> TelemetryStore {
+        let first = start.ceil_to(Time::from_whole_s(1)).whole_s();
+        let series = |&blind: &bool| Series {
+            blind,
+            ring: vec![[0.0; SAMPLED_METRICS]; window],
+            first,
+            next: first,
+            active: Vec::with_capacity(8),
+            used_mib: 0.0,
+            sampled_mib: 0.0,
+            memory_next: first,
+            risks: [None; SAMPLED_METRICS],
+        };
+        TelemetryStore {
+            gpus: blind.iter().map(series).collect(),
+            window,
+            sorted: Vec::with_capacity(window),
+        }
+    }
+
+    /// Fills in the samples before the second `until`: to be called before every change.
+    pub fn sample_until(&mut self, gpu: usize, until: i64) {
+        let window = self.window;
+        let series = &mut self.gpus[gpu];
+        series.fill(until, window);
+        if until > series.memory_next {
+            series.sampled_mib = series.used_mib;
+            series.memory_next = until;
+        }
+    }
+
+    pub fn start(&mut self, gpu: usize, job: usize, sampler: Sampler, pace: f64) {
+        let source = Source { job, sampler, pace, dwell: i64::MIN, values: [0.0; SAMPLED_METRICS] };
+        self.gpus[gpu].active.push(source);
+    }
+
+    pub fn stop(&mut self, gpu: usize, job: usize) {
+        self.gpus[gpu].active.retain(|source| source.job != job);
+    }
+
+    pub fn set_pace(&mut self, gpu: usize, job: usize, pace: f64) {
+        if let Some(source) = self.gpus[gpu].active.iter_mut().find(|source| source.job == job) {
+            source.pace = pace;
+        }
+    }
+
+    pub fn set_used_mib(&mut self, gpu: usize, used_mib: f64) {
+        self.gpus[gpu].used_mib = used_mib;
+    }
+
+    /// Memory in use at the last sample, that of second `now`.
+    pub fn sampled_used_mib(&self, gpu: usize, now: i64) -> f64 {
+        let series = &self.gpus[gpu];
+        if now >= series.memory_next { series.used_mib } else { series.sampled_mib }
+    }
+
+    /// The risks of the GPUs from `first_gpu` on, at the sample of second `now`.
+    pub fn risks(&mut self, first_gpu: usize, now: i64) -> Risks<'_> {
+        Risks { store: self, first_gpu, now }
+    }
+}
+
+impl Series {
+    fn fill(&mut self, until: i64, window: usize) {
+        let from = self.next.max(until - window as i64);
+        for second in from..until {
+            let mut quiet = [1.0; SAMPLED_METRICS];
+            for source in &mut self.active {
+                let dwell = source.sampler.dwell(second);
+                if dwell != source.dwell {
+                    source.dwell = dwell;
+                    source.values = source.sampler.values(dwell);
+                }
+                for (quiet, value) in quiet.iter_mut().zip(source.values) {
+                    *quiet *= 1.0 - source.pace * value;
+                }
+            }
+            let mut sample = quiet.map(|quiet| 1.0 - quiet);
+            if self.blind {
+                sample[Metric::Smact as usize] = 0.0;
+                sample[Metric::Smocc as usize] = 0.0;
+            }
+            self.ring[second.rem_euclid(window as i64) as usize] = sample;
+        }
+        self.next = self.next.max(until);
+    }
+}
+
+/// Answers a scheduler's questions about one server's GPUs.
+pub(super) struct Risks<'a> {
+    store: &'a mut TelemetryStore,
+    first_gpu: usize,
+    now: i64,
+}
+
+impl RiskSource for Risks<'_> {
+    fn risk(&mut self, gpu: usize, metric: Metric) -> f64 {
+        let (window, now) = (self.store.window, self.now);
+        let series = &mut self.store.gpus[self.first_gpu + gpu];
+        let metric = metric as usize;
+        match series.risks[metric] {
+            Some((second, risk)) if second == now => return risk,
+            _ => series.fill(now + 1, window),
+        }
+        let from = (now + 1 - window as i64).max(series.first);
+        let value = |second: i64| series.ring[second.rem_euclid(window as i64) as usize][metric];
+        let count = usize::try_from(now + 1 - from).unwrap_or(0);
+        let risk = risk(count, (from..=now).map(value), &mut self.store.sorted);
+        series.risks[metric] = Some((now, risk));
+        risk
+    }
+}
+
+/// Mean of the samples' mean, median, p95 and EWMA (unadjusted, alpha = 2 / (count + 1)); 0 without samples.
+fn risk(count: usize, samples: impl Iterator<Item = f64>, sorted: &mut Vec<f64>) -> f64 {
+    if count == 0 {
+        return 0.0;
+    }
+    let alpha = 2.0 / (count as f64 + 1.0);
+    sorted.clear();
+    let mut sum = 0.0;
+    let mut ewma = None;
+    for sample in samples {
+        sum += sample;
+        ewma = Some(ewma.map_or(sample, |before| before + alpha * (sample - before)));
+        sorted.push(sample);
+    }
+    sorted.sort_unstable_by(f64::total_cmp);
+    let mean = sum / count as f64;
+    let median = crate::metrics::quantile_of_sorted(sorted, 0.5);
+    let p95 = crate::metrics::quantile_of_sorted(sorted, 0.95);
+    (mean + median + p95 + ewma.unwrap_or(0.0)) / 4.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Telemetry;
+    use crate::workload::{Activity, GpuProfile};
+
+    fn steady(level: f64) -> GpuProfile {
+        let activity = Activity { mean: level, median: level, p95: level, max: level };
+        GpuProfile {
+            peak_memory_mib: 1.0,
+            initial_memory_mib: 1.0,
+            memory_growth_s: 0.0,
+            smact: activity,
+            smocc: activity,
+            drama: activity,
+            gpu_util: activity,
+        }
+    }
+
+    #[test]
+    fn risk_is_the_mean_of_four_statistics() {
+        let mut scratch = Vec::new();
+        let got = risk(3, [0.0, 0.5, 1.0].into_iter(), &mut scratch);
+        // EWMA with alpha 0.5: 0, 0.25, 0.625.
+        assert!((got - (0.5 + 0.5 + 0.95 + 0.625) / 4.0).abs() < 1e-12, "{got}");
+        assert_eq!(risk(30, [0.25; 30].into_iter(), &mut scratch), 0.25);
+        assert_eq!(risk(0, std::iter::empty(), &mut scratch), 0.0);
+    }
+
+    #[test]
+    fn jobs_combine_as_a_union_and_pace_scales_them() {
+        let mut store = TelemetryStore::new(&[false, true], 30, Time::ZERO);
+        for gpu in 0..2 {
+            let sampler = Telemetry { dwell_s: 1.0 }.sampler(&steady(0.5), 0, 1);
+            store.start(gpu, 1, sampler.clone(), 1.0);
+            store.start(gpu, 2, sampler, 0.5);
+        }
+        let mut risks = store.risks(0, 100);
+        assert!((risks.risk(0, Metric::Smact) - (1.0 - 0.5 * 0.75)).abs() < 1e-12);
+        assert_eq!(risks.risk(1, Metric::Smact), 0.0, "blind");
+        assert!((risks.risk(1, Metric::Drama) - 0.625).abs() < 1e-12, "blind to SMACT and SMOCC only");
+    }
+
+    #[test]
+    fn a_change_shows_from_the_next_sample() {
+        let mut store = TelemetryStore::new(&[false], 4, Time::ZERO);
+        // At 10.5 s a job starts: samples up to second 10 are quiet.
+        store.sample_until(0, 11);
+        store.start(0, 1, Telemetry { dwell_s: 1.0 }.sampler(&steady(0.8), 0, 1), 1.0);
+        store.set_used_mib(0, 100.0);
+        assert_eq!((store.sampled_used_mib(0, 10), store.sampled_used_mib(0, 11)), (0.0, 100.0));
+        assert_eq!(store.risks(0, 10).risk(0, Metric::Smact), 0.0);
+        assert_eq!(store.risks(0, 14).risk(0, Metric::Smact), 0.8);
+        let partly = store.risks(0, 12).risk(0, Metric::Smact);
+        assert!(partly > 0.2 && partly < 0.8, "{partly}");
+    }
+}

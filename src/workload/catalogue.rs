@@ -1,0 +1,270 @@
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::table::{Row, Table};
+use super::{MAX_MEMORY_MIB, MAX_SPAN_S};
+use crate::error::{Error, Result, input_error};
+
+/// The distribution over time of one activity metric of a workload running alone, as fractions 0..1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Activity {
+    pub mean: f64,
+    pub median: f64,
+    pub p95: f64,
+    pub max: f64,
+}
+
+/// An activity metric, in the order of a sample's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(usize)]
+pub enum Metric {
+    /// Fraction of time that at least one warp is resident on a streaming multiprocessor.
+    Smact = 0,
+    /// Resident warps as a fraction of the maximum.
+    Smocc = 1,
+    /// Fraction of cycles that the device memory interface is active.
+    Drama = 2,
+    /// GPU utilisation as nvidia-smi reports it.
+    GpuUtil = 3,
+}
+
+/// What a workload does to one GPU.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GpuProfile {
+    pub peak_memory_mib: f64,
+    /// Memory from first GPU activity until `memory_growth_s`; the peak where the profile has no growth.
+    pub initial_memory_mib: f64,
+    /// Seconds from first GPU activity to the peak; 0 where memory is at its peak at once.
+    pub memory_growth_s: f64,
+    /// Fraction of time that at least one warp is resident on a streaming multiprocessor.
+    pub smact: Activity,
+    /// Resident warps as a fraction of the maximum.
+    pub smocc: Activity,
+    /// Fraction of cycles that the device memory interface is active.
+    pub drama: Activity,
+    /// GPU utilisation as nvidia-smi reports it.
+    pub gpu_util: Activity,
+}
+
+/// Memory that estimators predict per GPU, in MiB; `None` where there is no estimate.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MemoryEstimates {
+    pub horus_mib: Option<f64>,
+    pub faketensor_mib: Option<f64>,
+    pub gpumemnet_mib: Option<f64>,
+}
+
+/// A profiled training workload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workload {
+    pub name: String,
+    /// GPUs that it was profiled on.
+    pub gpus: u32,
+    /// From launch to exit, alone; start-up is part of it.
+    pub solo_runtime_s: f64,
+    /// From launch to first GPU activity.
+    pub startup_s: f64,
+    /// By rank in the gang; never empty.
+    profiles: Vec<GpuProfile>,
+    pub estimates: MemoryEstimates,
+    /// Lucid's class: 0 tiny, 1 medium, 2 jumbo.
+    pub lucid_sharing_score: Option<u32>,
+}
+
+impl Workload {
+    /// The profile of the gang's GPU `rank`; ranks beyond the profiled ones are like the first.
+    pub fn profile(&self, rank: usize) -> &GpuProfile {
+        self.profiles.get(rank).unwrap_or(&self.profiles[0])
+    }
+}
+
+/// The workloads that traces may name, by name.
+///
+/// Built in: the 53 training workloads of the AEGIS evaluation on an A100 40 GB (`models/workloads.csv`).
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    source: String,
+    workloads: Vec<Workload>,
+    index: HashMap<String, usize>,
+}
+
+const REQUIRED: &[&str] = &[
+    "workload",
+    "gpus",
+    "solo_runtime_s",
+    "startup_s",
+    "peak_memory_mib",
+    "smact_mean",
+    "smocc_mean",
+    "drama_mean",
+    "gpu_util_mean",
+];
+
+impl Catalogue {
+    /// The workloads that ship with the simulator.
+    pub fn builtin() -> Catalogue {
+        let bytes = include_bytes!("../../models/workloads.csv");
+        Self::parse("models/workloads.csv", bytes).expect("the built-in catalogue parses: a test sees to it")
+    }
+
+    /// Reads a catalogue file.
+    pub fn load(path: &Path) -> Result<Catalogue> {
+        let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
+        Self::parse(&path.display().to_string(), &bytes)
+    }
+
+    /// Parses a catalogue; its columns are listed in `models/README.md`.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with file, line and column for anything that cannot be used.
+    pub fn parse(source: &str, bytes: &[u8]) -> Result<Catalogue> {
+        let table = Table::parse(source, bytes, REQUIRED)?;
+        let mut catalogue =
+            Catalogue { source: source.to_owned(), workloads: Vec::new(), index: HashMap::new() };
+        for row in table.rows() {
+            catalogue.add(row)?;
+        }
+        if catalogue.workloads.is_empty() {
+            return Err(input_error!("{source} has a header but no workload; add one line per workload"));
+        }
+        Ok(catalogue)
+    }
+
+    fn add(&mut self, row: Row<'_>) -> Result<()> {
+        let name = row.required_text("workload")?;
+        let rank = row.integer("gpu_rank", 0..=4095)?.unwrap_or(0) as usize;
+        let known = self.index.get(name).copied();
+        if rank > 0 {
+            let Some(index) = known else {
+                return Err(input_error!(
+                    "{}: {name} has rank {rank} before rank 0; put the rank 0 line first",
+                    row.place("gpu_rank")
+                ));
+            };
+            let workload = &mut self.workloads[index];
+            if rank != workload.profiles.len() || rank >= workload.gpus as usize {
+                return Err(input_error!(
+                    "{}: found rank {rank} of {name}; expected ranks 1 to gpus - 1 in order, once each",
+                    row.place("gpu_rank")
+                ));
+            }
+            workload.profiles.push(gpu_profile(row)?);
+            return Ok(());
+        }
+        if known.is_some() {
+            return Err(input_error!("{}: {name} comes twice; remove one", row.place("workload")));
+        }
+        let workload = Workload {
+            name: name.to_owned(),
+            gpus: row.required_integer("gpus", 1..=4096)?,
+            solo_runtime_s: row.required_number("solo_runtime_s", 0.0..=MAX_SPAN_S)?,
+            startup_s: row.required_number("startup_s", 0.0..=MAX_SPAN_S)?,
+            profiles: vec![gpu_profile(row)?],
+            estimates: MemoryEstimates {
+                horus_mib: row.number("horus_estimate_mib", 0.0..=MAX_MEMORY_MIB)?,
+                faketensor_mib: row.number("faketensor_estimate_mib", 0.0..=MAX_MEMORY_MIB)?,
+                gpumemnet_mib: row.number("gpumemnet_estimate_mib", 0.0..=MAX_MEMORY_MIB)?,
+            },
+            lucid_sharing_score: row.integer("lucid_sharing_score", 0..=2)?,
+        };
+        self.index.insert(workload.name.clone(), self.workloads.len());
+        self.workloads.push(workload);
+        Ok(())
+    }
+
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    pub fn workloads(&self) -> &[Workload] {
+        &self.workloads
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Workload> {
+        self.index.get(name).map(|&i| &self.workloads[i])
+    }
+
+    /// The place of a workload in [`Catalogue::workloads`].
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.index.get(name).copied()
+    }
+
+    /// The workload, to change it: a what-if study scales a runtime or a memory peak.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Workload> {
+        self.index.get(name).map(|&i| &mut self.workloads[i])
+    }
+}
+
+fn gpu_profile(row: Row<'_>) -> Result<GpuProfile> {
+    let peak = row.required_number("peak_memory_mib", 0.0..=MAX_MEMORY_MIB)?;
+    let initial = row.number("initial_memory_mib", 0.0..=peak)?;
+    let growth_s = row.number("memory_growth_s", 0.0..=MAX_SPAN_S)?;
+    if initial.is_some() != growth_s.is_some() {
+        return Err(input_error!(
+            "{}: initial_memory_mib and memory_growth_s come together; fill in both or neither",
+            row.place("initial_memory_mib")
+        ));
+    }
+    Ok(GpuProfile {
+        peak_memory_mib: peak,
+        initial_memory_mib: initial.unwrap_or(peak),
+        memory_growth_s: growth_s.unwrap_or(0.0),
+        smact: activity(row, "smact")?,
+        smocc: activity(row, "smocc")?,
+        drama: activity(row, "drama")?,
+        gpu_util: activity(row, "gpu_util")?,
+    })
+}
+
+fn activity(row: Row<'_>, metric: &str) -> Result<Activity> {
+    let value = |statistic: &str| row.number(&format!("{metric}_{statistic}"), 0.0..=1.0);
+    let mean = row.required_number(&format!("{metric}_mean"), 0.0..=1.0)?;
+    // A statistic that was not measured is taken as that of a steady signal.
+    let median = value("median")?.unwrap_or(mean);
+    let max = value("max")?.unwrap_or(mean.max(median));
+    let p95 = value("p95")?.unwrap_or(max);
+    if median > p95 || p95 > max || mean > max {
+        return Err(input_error!(
+            "{}: mean {mean}, median {median}, p95 {p95} and max {max} contradict each other; expected \
+             median <= p95 <= max and mean <= max",
+            row.place(&format!("{metric}_mean"))
+        ));
+    }
+    Ok(Activity { mean, median, p95, max })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_builtin_catalogue_has_the_53_workloads() {
+        let catalogue = Catalogue::builtin();
+        assert_eq!(catalogue.workloads().len(), 53);
+        let llama = catalogue.get("llama3_width_8layer_wiki_bs1_1gpu").unwrap();
+        assert_eq!(llama.estimates, MemoryEstimates::default(), "blank is no estimate");
+        let dlrm = catalogue.get("dlrm_criteo_bs32768_1gpu").unwrap();
+        assert_eq!(dlrm.estimates.horus_mib, Some(40000.0), "the estimators' cap is an estimate");
+        let xlnet = catalogue.get("xlnet_base_cased_wiki_bs8_2gpu").unwrap();
+        assert_eq!(xlnet.profile(1).peak_memory_mib, 428.0);
+        assert_eq!(xlnet.profile(1).smact.mean, 0.0);
+        let gpt2 = catalogue.get("gpt2_xl_wiki_bs2_1gpu").unwrap();
+        assert_eq!((gpt2.profile(0).initial_memory_mib, gpt2.profile(0).memory_growth_s), (33704.0, 200.0));
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let head = "workload,gpus,solo_runtime_s,startup_s,peak_memory_mib,smact_mean,smact_median,smact_p95,\
+                    smocc_mean,drama_mean,gpu_util_mean\n";
+        for (line, says) in [
+            ("a,1,10,1,100,0.5,0.9,0.8,0,0,0", "column smact_mean: mean 0.5, median 0.9"),
+            ("a,0,10,1,100,0.5,,,0,0,0", "column gpus: found \"0\""),
+            ("a,1,10,1,100,50,,,0,0,0", "column smact_mean: found 50"),
+            ("a,1,10,1,,0.5,,,0,0,0", "column peak_memory_mib: blank"),
+        ] {
+            let message =
+                Catalogue::parse("w.csv", format!("{head}{line}\n").as_bytes()).unwrap_err().to_string();
+            assert!(message.starts_with("w.csv, line 2, ") && message.contains(says), "{message}");
+        }
+    }
+}

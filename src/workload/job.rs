@@ -1,0 +1,70 @@
+use super::{Catalogue, Trace, Workload};
+use crate::engine::Time;
+use crate::error::{Result, did_you_mean, input_error};
+
+/// A job of a run: a trace line joined with its workload.
+#[derive(Debug, Clone)]
+pub struct Job {
+    pub id: String,
+    pub submit: Time,
+    pub gpus: usize,
+    /// Runtime alone, start-up included, before runtime factors and noise.
+    pub solo_runtime: Time,
+    pub startup: Time,
+    /// Index into the catalogue's workloads.
+    pub workload: usize,
+}
+
+/// Joins a trace with a catalogue, in the order of the trace.
+///
+/// # Errors
+/// A workload that the catalogue lacks, a GPU count that is not the workload's (without `duration_s`), or
+/// one that exceeds `largest_server_gpus`.
+pub fn resolve(trace: &Trace, catalogue: &Catalogue, largest_server_gpus: usize) -> Result<Vec<Job>> {
+    trace
+        .jobs
+        .iter()
+        .map(|job| {
+            let place = |column: &str| format!("{}, line {}, column {column}", trace.source, job.line);
+            let Some(index) = catalogue.position(&job.workload) else {
+                let names = catalogue.workloads().iter().map(|w| w.name.as_str());
+                return Err(input_error!(
+                    "{}: unknown workload {:?}; {}see `aegis-sim list workloads`, or give a catalogue of your \
+                     own with --workloads",
+                    place("workload"),
+                    job.workload,
+                    did_you_mean(&job.workload, names)
+                ));
+            };
+            let workload = &catalogue.workloads()[index];
+            check_gpus(job.gpus, job.duration_s.is_some(), workload, largest_server_gpus)
+                .map_err(|problem| input_error!("{}: {problem}", place("gpus")))?;
+            let solo_runtime_s = job.duration_s.unwrap_or(workload.solo_runtime_s);
+            Ok(Job {
+                id: job.job_id.clone(),
+                submit: Time::from_s(job.submit_s),
+                gpus: job.gpus as usize,
+                solo_runtime: Time::from_s(solo_runtime_s),
+                startup: Time::from_s(workload.startup_s.min(solo_runtime_s)),
+                workload: index,
+            })
+        })
+        .collect()
+}
+
+fn check_gpus(gpus: u32, has_duration: bool, workload: &Workload, largest: usize) -> Result<(), String> {
+    if gpus as usize > largest {
+        return Err(format!(
+            "found {gpus}, but the largest server has {largest} GPUs and a job never spans servers; give a \
+             larger one with --cluster, or take the job out"
+        ));
+    }
+    if !has_duration && gpus != workload.gpus {
+        return Err(format!(
+            "found {gpus}, but {} was profiled on {}; use that count, or say with duration_s how long the job \
+             runs on {gpus}",
+            workload.name, workload.gpus
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! What runs: the workload catalogue, the trace file format and the jobs of a run.
+
+mod catalogue;
+mod job;
+mod table;
+mod trace;
+
+pub use catalogue::{Activity, Catalogue, GpuProfile, MemoryEstimates, Metric, Workload};
+pub use job::{Job, resolve};
+pub(crate) use table::{Row, Table};
+pub use trace::{BUILTIN_TRACES, Trace, TraceJob};
+
+/// Longest time or duration accepted in input: about 3,000 years, far from overflow in microseconds.
+pub const MAX_SPAN_S: f64 = 1e11;
+/// Largest memory figure accepted in input.
+pub const MAX_MEMORY_MIB: f64 = 1e9;

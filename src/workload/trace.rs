@@ -1,0 +1,110 @@
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+
+use super::MAX_SPAN_S;
+use super::table::{Row, Table};
+use crate::error::{Error, Result, did_you_mean, input_error};
+
+/// One line of a trace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TraceJob {
+    pub job_id: String,
+    pub submit_s: f64,
+    pub workload: String,
+    pub gpus: u32,
+    /// Overrides the workload's solo runtime.
+    pub duration_s: Option<f64>,
+    /// Where the job stands in its file.
+    pub line: u64,
+}
+
+/// Jobs in the order of their submission.
+///
+/// The file format is CSV with the columns `job_id,submit_s,workload,gpus` and optionally `duration_s`;
+/// other columns are ignored and lines that start with `#` are comments.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    pub name: String,
+    /// The file, for messages.
+    pub source: String,
+    pub jobs: Vec<TraceJob>,
+    /// What was accepted although it is unusual.
+    pub notes: Vec<String>,
+}
+
+/// The traces that ship with the simulator: name and CSV text.
+pub const BUILTIN_TRACES: [(&str, &str); 3] = [
+    ("philly", include_str!("../../traces/philly.csv")),
+    ("saturn", include_str!("../../traces/saturn.csv")),
+    ("venus", include_str!("../../traces/venus.csv")),
+];
+
+const REQUIRED: &[&str] = &["job_id", "submit_s", "workload", "gpus"];
+
+impl Trace {
+    /// A built-in trace by name, a file by path, or standard input for `-`.
+    pub fn open(name: &str) -> Result<Trace> {
+        if let Some((builtin, text)) = BUILTIN_TRACES.iter().find(|(builtin, _)| *builtin == name) {
+            return Self::parse(builtin, &format!("traces/{builtin}.csv"), text.as_bytes());
+        }
+        if name == "-" {
+            let mut bytes = Vec::new();
+            let read = std::io::stdin().lock().read_to_end(&mut bytes);
+            read.map_err(|e| Error::read(Path::new("standard input"), e))?;
+            return Self::parse("stdin", "standard input", &bytes);
+        }
+        let path = Path::new(name);
+        if !path.exists() && !name.contains(['/', '\\', '.']) {
+            let names = BUILTIN_TRACES.map(|(builtin, _)| builtin);
+            return Err(input_error!(
+                "unknown trace {name:?}: {}built in are {}; anything else is the path of a CSV file",
+                did_you_mean(name, names),
+                names.join(", ")
+            ));
+        }
+        let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
+        let stem = path.file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+        Self::parse(&stem, name, &bytes)
+    }
+
+    /// Parses a trace. Jobs out of order are sorted by submission (stably), with a note.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with file, line and column for anything that cannot be used.
+    pub fn parse(name: &str, source: &str, bytes: &[u8]) -> Result<Trace> {
+        let table = Table::parse(source, bytes, REQUIRED)?;
+        let mut jobs = Vec::with_capacity(table.len());
+        let mut lines: HashMap<&str, u64> = HashMap::with_capacity(table.len());
+        for row in table.rows() {
+            let job_id = row.required_text("job_id")?;
+            if let Some(before) = lines.insert(job_id, row.line()) {
+                return Err(input_error!(
+                    "{}: {job_id:?} stands on line {before} already; give each job its own id",
+                    row.place("job_id")
+                ));
+            }
+            jobs.push(job(row, job_id)?);
+        }
+        if jobs.is_empty() {
+            return Err(input_error!("{source} has a header but no job; add at least one line"));
+        }
+        let mut notes = table.notes().to_vec();
+        if !jobs.is_sorted_by(|a, b| a.submit_s <= b.submit_s) {
+            jobs.sort_by(|a, b| a.submit_s.total_cmp(&b.submit_s));
+            notes.push(format!("{source}: jobs are not in the order of submit_s; sorted them"));
+        }
+        Ok(Trace { name: name.to_owned(), source: source.to_owned(), jobs, notes })
+    }
+}
+
+fn job(row: Row<'_>, job_id: &str) -> Result<TraceJob> {
+    Ok(TraceJob {
+        job_id: job_id.to_owned(),
+        submit_s: row.required_number("submit_s", 0.0..=MAX_SPAN_S)?,
+        workload: row.required_text("workload")?.to_owned(),
+        gpus: row.required_integer("gpus", 1..=u32::from(u16::MAX))?,
+        duration_s: row.number("duration_s", 0.0..=MAX_SPAN_S)?,
+        line: row.line(),
+    })
+}
