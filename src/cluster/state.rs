@@ -1,6 +1,6 @@
 use super::GpuSpec;
 use crate::engine::Time;
-use crate::model::SAMPLED_METRICS;
+use crate::model::{Combination, SAMPLED_METRICS};
 use crate::workload::Metric;
 
 /// A job's process on a GPU.
@@ -42,11 +42,13 @@ pub(crate) struct GpuState {
     pub residents: Vec<Resident>,
     pub used_mib: f64,
     pub meter: GpuMeter,
+    combinations: [Combination; SAMPLED_METRICS],
 }
 
 impl GpuState {
-    pub fn new(spec: GpuSpec, server: usize) -> GpuState {
-        GpuState { spec, server, residents: Vec::with_capacity(8), used_mib: 0.0, meter: GpuMeter::default() }
+    pub fn new(spec: GpuSpec, server: usize, combinations: [Combination; SAMPLED_METRICS]) -> GpuState {
+        let residents = Vec::with_capacity(8);
+        GpuState { spec, server, residents, used_mib: 0.0, meter: GpuMeter::default(), combinations }
     }
 
     pub fn resident_mut(&mut self, job: usize) -> Option<&mut Resident> {
@@ -58,15 +60,15 @@ impl GpuState {
         self.used_mib = self.residents.iter().map(|resident| resident.memory_mib).sum();
     }
 
-    /// Expected activity of the residents together: the union of independent jobs.
+    /// Expected activity of the residents together, from their means.
     pub fn expected_activity(&self) -> [f64; SAMPLED_METRICS] {
-        let mut quiet = [1.0; SAMPLED_METRICS];
+        let mut total = [0.0; SAMPLED_METRICS];
         for resident in self.residents.iter().filter(|resident| resident.active) {
-            for (quiet, mean) in quiet.iter_mut().zip(resident.activity) {
-                *quiet *= 1.0 - resident.pace * mean;
+            for (metric, level) in total.iter_mut().enumerate() {
+                *level = self.combinations[metric].add(*level, resident.pace * resident.activity[metric]);
             }
         }
-        quiet.map(|quiet| 1.0 - quiet)
+        total
     }
 
     /// Books the time since the last change under the state that held during it.

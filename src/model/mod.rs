@@ -15,7 +15,7 @@ use crate::error::{Error, Result, input_error};
 
 pub use interference::{Interference, PairFactors};
 pub use noise::{Noise, Stream, counter_uniform};
-pub use telemetry::{SAMPLED_METRICS, Sampler, Telemetry};
+pub use telemetry::{Combination, SAMPLED_METRICS, Sampler, Telemetry};
 
 /// What happens when an allocation does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -168,11 +168,13 @@ mod tests {
     #[test]
     fn a_file_replaces_sections_and_is_checked() {
         let mut model = Model::builtin();
-        model.override_with("m.toml", "schema_version = 1\n[telemetry]\ndwell_s = 3.0\n").unwrap();
+        let section =
+            "schema_version = 1\n[telemetry]\ncombination = \"sum\"\ngpu_util_combination = \"union\"\n";
+        model.override_with("m.toml", &format!("{section}dwell_s = 3.0\n")).unwrap();
         assert_eq!(model.telemetry.dwell_s, 3.0);
         for (text, says) in [
             ("schema_version = 1\n[telemetry]\ndwell = 3.0\n", "line 3"),
-            ("schema_version = 1\n[telemetry]\ndwell_s = 0.0\n", "key telemetry.dwell_s: found 0"),
+            (&format!("{section}dwell_s = 0.0\n"), "key telemetry.dwell_s: found 0"),
             ("schema_version = 1\n[memory]\noom_exit_s = nan\n", "key memory.oom_exit_s: found NaN"),
             ("schema_version = 2\n", "schema_version 2"),
         ] {

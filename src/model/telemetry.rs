@@ -3,12 +3,36 @@ use serde::Deserialize;
 use super::noise::{Stream, counter_uniform};
 use crate::workload::{Activity, GpuProfile};
 
-/// How activity varies in time.
+/// How activity varies in time, and how that of jobs on one GPU adds up.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Telemetry {
     /// Seconds that a job's activity level lasts before the next is drawn.
     pub dwell_s: f64,
+    /// Of SMACT, SMOCC and DRAMA.
+    pub combination: Combination,
+    /// Of GPU utilisation.
+    pub gpu_util_combination: Combination,
+}
+
+/// How the activities of jobs on one GPU combine. Each counts with the pace at which its job progresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Combination {
+    /// Kernels take turns: activities add up, to 1 at most.
+    Sum,
+    /// Kernels coincide by chance: `1 - prod(1 - activity)`.
+    Union,
+}
+
+impl Combination {
+    /// The activity of a GPU, so far at `level`, with one more job on it.
+    pub fn add(self, level: f64, activity: f64) -> f64 {
+        match self {
+            Combination::Sum => (level + activity).min(1.0),
+            Combination::Union => level + activity - level * activity,
+        }
+    }
 }
 
 /// Values in a sample.
@@ -29,6 +53,11 @@ pub struct Sampler {
 }
 
 impl Telemetry {
+    /// The combination of each sampled metric, in the order of [`Metric`](crate::workload::Metric).
+    pub fn combinations(&self) -> [Combination; SAMPLED_METRICS] {
+        [self.combination, self.combination, self.combination, self.gpu_util_combination]
+    }
+
     /// The sampler of a job's activity under a profile.
     pub fn sampler(&self, profile: &GpuProfile, seed: u64, job: u64) -> Sampler {
         let dwell_s = (self.dwell_s.round() as i64).max(1);
@@ -49,7 +78,7 @@ impl Sampler {
         (second + self.phase_s).div_euclid(self.dwell_s)
     }
 
-    /// The values of a dwell, in the order of [`Metric`].
+    /// The values of a dwell, in the order of [`Metric`](crate::workload::Metric).
     pub fn values(&self, dwell: i64) -> [f64; SAMPLED_METRICS] {
         let level = counter_uniform(self.seed, Stream::Activity, self.job, dwell as u64);
         std::array::from_fn(|metric| self.curves[metric].quantile(level))
@@ -106,6 +135,7 @@ fn power(base: f64, exponent: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Model;
     use crate::workload::Catalogue;
 
     fn statistics(mut samples: Vec<f64>) -> (f64, f64, f64, f64) {
@@ -120,7 +150,7 @@ mod tests {
     fn samples_reproduce_the_profile() {
         for workload in Catalogue::builtin().workloads() {
             let profile = workload.profile(0);
-            let sampler = Telemetry { dwell_s: 1.0 }.sampler(profile, 0, 1);
+            let sampler = Telemetry { dwell_s: 1.0, ..Model::builtin().telemetry }.sampler(profile, 0, 1);
             let samples: Vec<_> = (0..20_000).map(|second| sampler.values(sampler.dwell(second))).collect();
             for (metric, expected) in
                 [profile.smact, profile.smocc, profile.drama, profile.gpu_util].into_iter().enumerate()
@@ -143,7 +173,7 @@ mod tests {
     fn bursts_last_and_jobs_differ() {
         let catalogue = Catalogue::builtin();
         let profile = catalogue.get("dlrm_criteo_bs32768_1gpu").unwrap().profile(0);
-        let telemetry = Telemetry { dwell_s: 10.0 };
+        let telemetry = Telemetry { dwell_s: 10.0, ..Model::builtin().telemetry };
         let series = |job| -> Vec<f64> {
             let sampler = telemetry.sampler(profile, 0, job);
             (0..1000).map(|s| sampler.values(sampler.dwell(s))[0]).collect()

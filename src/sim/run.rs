@@ -89,6 +89,7 @@ impl<'w> Run<'w> {
     /// `telemetry_blind_gpu` names a GPU that no server has.
     pub fn new(world: &'w World, policy: &PolicySpec, params: &Params, seed: u64) -> Result<Run<'w>> {
         let start = world.jobs.first().map_or(Time::ZERO, |job| job.submit);
+        let combinations = world.model.telemetry.combinations();
         let mut loops = Vec::new();
         let mut gpus = Vec::new();
         let mut blind = Vec::new();
@@ -103,7 +104,7 @@ impl<'w> Run<'w> {
                 }
             };
             for (gpu, spec) in server.gpus.iter().enumerate() {
-                let mut state = GpuState::new(spec.clone(), index);
+                let mut state = GpuState::new(spec.clone(), index, combinations);
                 state.meter.start(start);
                 gpus.push(state);
                 blind.push(blind_gpu == Some(gpu));
@@ -128,7 +129,7 @@ impl<'w> Run<'w> {
             queue: EventQueue::with_capacity(2 * gpus.len() + 64),
             next_arrival: 0,
             loops,
-            telemetry: TelemetryStore::new(&blind, params.telemetry_samples as usize, start),
+            telemetry: TelemetryStore::new(&blind, params.telemetry_samples as usize, start, combinations),
             gpus,
             blind,
             states: jobs.iter().map(|job| JobState::new(job.gpus)).collect(),

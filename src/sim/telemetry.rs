@@ -1,5 +1,5 @@
 use crate::engine::Time;
-use crate::model::{SAMPLED_METRICS, Sampler};
+use crate::model::{Combination, SAMPLED_METRICS, Sampler};
 use crate::policy::RiskSource;
 use crate::workload::Metric;
 
@@ -10,6 +10,7 @@ use crate::workload::Metric;
 pub(super) struct TelemetryStore {
     gpus: Vec<Series>,
     window: usize,
+    combinations: [Combination; SAMPLED_METRICS],
     /// Scratch of one window.
     sorted: Vec<f64>,
 }
@@ -40,7 +41,12 @@ struct Source {
 
 impl TelemetryStore {
     /// `blind` holds the GPUs whose SMACT and SMOCC read zero.
-    pub fn new(blind: &[bool], window: usize, start: Time) -> TelemetryStore {
+    pub fn new(
+        blind: &[bool],
+        window: usize,
+        start: Time,
+        combinations: [Combination; SAMPLED_METRICS],
+    ) -> TelemetryStore {
         let first = start.ceil_to(Time::from_whole_s(1)).whole_s();
         let series = |&blind: &bool| Series {
             blind,
@@ -56,15 +62,15 @@ impl TelemetryStore {
         TelemetryStore {
             gpus: blind.iter().map(series).collect(),
             window,
+            combinations,
             sorted: Vec::with_capacity(window),
         }
     }
 
     /// Fills in the samples before the second `until`: to be called before every change.
     pub fn sample_until(&mut self, gpu: usize, until: i64) {
-        let window = self.window;
         let series = &mut self.gpus[gpu];
-        series.fill(until, window);
+        series.fill(until, self.window, &self.combinations);
         if until > series.memory_next {
             series.sampled_mib = series.used_mib;
             series.memory_next = until;
@@ -103,21 +109,20 @@ impl TelemetryStore {
 }
 
 impl Series {
-    fn fill(&mut self, until: i64, window: usize) {
+    fn fill(&mut self, until: i64, window: usize, combinations: &[Combination; SAMPLED_METRICS]) {
         let from = self.next.max(until - window as i64);
         for second in from..until {
-            let mut quiet = [1.0; SAMPLED_METRICS];
+            let mut sample = [0.0; SAMPLED_METRICS];
             for source in &mut self.active {
                 let dwell = source.sampler.dwell(second);
                 if dwell != source.dwell {
                     source.dwell = dwell;
                     source.values = source.sampler.values(dwell);
                 }
-                for (quiet, value) in quiet.iter_mut().zip(source.values) {
-                    *quiet *= 1.0 - source.pace * value;
+                for (metric, level) in sample.iter_mut().enumerate() {
+                    *level = combinations[metric].add(*level, source.pace * source.values[metric]);
                 }
             }
-            let mut sample = quiet.map(|quiet| 1.0 - quiet);
             if self.blind {
                 sample[Metric::Smact as usize] = 0.0;
                 sample[Metric::Smocc as usize] = 0.0;
@@ -142,7 +147,7 @@ impl RiskSource for Risks<'_> {
         let metric = metric as usize;
         match series.risks[metric] {
             Some((second, risk)) if second == now => return risk,
-            _ => series.fill(now + 1, window),
+            _ => series.fill(now + 1, window, &self.store.combinations),
         }
         let from = (now + 1 - window as i64).max(series.first);
         let value = |second: i64| series.ring[second.rem_euclid(window as i64) as usize][metric];
@@ -177,7 +182,7 @@ fn risk(count: usize, samples: impl Iterator<Item = f64>, sorted: &mut Vec<f64>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Telemetry;
+    use crate::model::{Model, Telemetry};
     use crate::workload::{Activity, GpuProfile};
 
     fn steady(level: f64) -> GpuProfile {
@@ -204,25 +209,34 @@ mod tests {
     }
 
     #[test]
-    fn jobs_combine_as_a_union_and_pace_scales_them() {
-        let mut store = TelemetryStore::new(&[false, true], 30, Time::ZERO);
+    fn jobs_add_up_and_pace_scales_them() {
+        let combinations = [Combination::Union, Combination::Union, Combination::Union, Combination::Sum];
+        let mut store = TelemetryStore::new(&[false, true], 30, Time::ZERO, combinations);
         for gpu in 0..2 {
-            let sampler = Telemetry { dwell_s: 1.0 }.sampler(&steady(0.5), 0, 1);
+            let sampler =
+                Telemetry { dwell_s: 1.0, ..Model::builtin().telemetry }.sampler(&steady(0.5), 0, 1);
             store.start(gpu, 1, sampler.clone(), 1.0);
             store.start(gpu, 2, sampler, 0.5);
         }
         let mut risks = store.risks(0, 100);
         assert!((risks.risk(0, Metric::Smact) - (1.0 - 0.5 * 0.75)).abs() < 1e-12);
+        assert!((risks.risk(0, Metric::GpuUtil) - 0.75).abs() < 1e-12);
         assert_eq!(risks.risk(1, Metric::Smact), 0.0, "blind");
         assert!((risks.risk(1, Metric::Drama) - 0.625).abs() < 1e-12, "blind to SMACT and SMOCC only");
     }
 
     #[test]
     fn a_change_shows_from_the_next_sample() {
-        let mut store = TelemetryStore::new(&[false], 4, Time::ZERO);
+        let mut store =
+            TelemetryStore::new(&[false], 4, Time::ZERO, Model::builtin().telemetry.combinations());
         // At 10.5 s a job starts: samples up to second 10 are quiet.
         store.sample_until(0, 11);
-        store.start(0, 1, Telemetry { dwell_s: 1.0 }.sampler(&steady(0.8), 0, 1), 1.0);
+        store.start(
+            0,
+            1,
+            Telemetry { dwell_s: 1.0, ..Model::builtin().telemetry }.sampler(&steady(0.8), 0, 1),
+            1.0,
+        );
         store.set_used_mib(0, 100.0);
         assert_eq!((store.sampled_used_mib(0, 10), store.sampled_used_mib(0, 11)), (0.0, 100.0));
         assert_eq!(store.risks(0, 10).risk(0, Metric::Smact), 0.0);
