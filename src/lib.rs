@@ -1,9 +1,12 @@
+pub mod cli;
 pub mod cluster;
 pub mod engine;
 mod error;
+pub mod experiment;
 pub mod metrics;
 pub mod model;
 pub mod policy;
+pub mod report;
 pub mod sim;
 pub mod workload;
 

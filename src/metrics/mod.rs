@@ -4,4 +4,4 @@ mod stats;
 mod summary;
 
 pub use stats::{geometric_mean, mean, quantile_of_sorted};
-pub use summary::{Distribution, Summary};
+pub use summary::{Distribution, Figure, Summary};

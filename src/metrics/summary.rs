@@ -23,6 +23,22 @@ impl Distribution {
     }
 }
 
+/// A figure of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Figure {
+    Count(u64),
+    Real(f64),
+}
+
+impl Figure {
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Figure::Count(count) => count as f64,
+            Figure::Real(real) => real,
+        }
+    }
+}
+
 /// A run condensed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
@@ -82,5 +98,35 @@ impl Summary {
             gpus: record.gpus.clone(),
             events: record.events,
         }
+    }
+
+    /// All figures by name, in the order of every table: quantities in their unit, counts, GPU-seconds.
+    pub fn figures(&self) -> Vec<(String, Figure)> {
+        let mut figures = vec![("makespan_s".to_owned(), Figure::Real(self.makespan_s))];
+        for (quantity, distribution, unit) in [
+            ("jct", self.jct_s, "_s"),
+            ("queue_wait", self.queue_wait_s, "_s"),
+            ("initial_queue_wait", self.initial_queue_wait_s, "_s"),
+            ("execution_time", self.execution_time_s, "_s"),
+            ("slowdown", self.slowdown, ""),
+            ("normalized_jct", self.normalized_jct, ""),
+        ] {
+            let Distribution { mean, p50, p95, p99 } = distribution;
+            for (statistic, value) in [("mean", mean), ("p50", p50), ("p95", p95), ("p99", p99)] {
+                figures.push((format!("{quantity}_{statistic}{unit}"), Figure::Real(value)));
+            }
+        }
+        for (name, count) in [
+            ("attempts", self.attempts),
+            ("failed_attempts", self.failed_attempts),
+            ("recovered_attempts", self.recovered_attempts),
+            ("completed_jobs", self.completed_jobs),
+            ("given_up_jobs", self.given_up_jobs),
+        ] {
+            figures.push((name.to_owned(), Figure::Count(count as u64)));
+        }
+        figures.push(("gpu_busy_s".to_owned(), Figure::Real(self.gpu_busy_s)));
+        figures.push(("gpu_idle_s".to_owned(), Figure::Real(self.gpu_idle_s)));
+        figures
     }
 }

@@ -3,7 +3,7 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 use super::params::Parameter;
-use super::{PARAMETERS, Params, PolicyKind, PolicySpec};
+use super::{Params, PolicyKind, PolicySpec};
 use crate::error::{Error, Result, did_you_mean, input_error};
 use crate::model::check_schema;
 
@@ -133,6 +133,7 @@ pub fn resolve_params(policy: &PolicySpec, files: &[ParamsFile], assignments: &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::PARAMETERS;
 
     #[test]
     fn the_defaults_name_every_parameter() {

@@ -111,8 +111,9 @@ impl Table {
         self.rows.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+    /// The columns, in the order of the file.
+    pub fn header(&self) -> &[String] {
+        &self.header
     }
 
     /// What was accepted although it is unusual.

@@ -1,0 +1,61 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::error::{Result, input_error};
+use crate::experiment::Settings;
+use crate::policy::PolicySpec;
+use crate::report::Format;
+
+/// What `run`, `compare` and `reproduce` share.
+#[derive(Args)]
+pub(super) struct SettingsArgs {
+    /// Cluster file (TOML) [default: 3 x A100 40 GB, models/cluster.toml]
+    #[arg(long, value_name = "FILE")]
+    cluster: Option<PathBuf>,
+    /// Workload catalogue (CSV) [default: 53 A100 workloads, models/workloads.csv]
+    #[arg(long, value_name = "FILE")]
+    workloads: Option<PathBuf>,
+    /// Model file (TOML) whose sections replace the built-in ones; repeatable
+    #[arg(long, value_name = "FILE")]
+    model: Vec<PathBuf>,
+    /// Parameter set: default, ideal or a TOML file; repeatable, later ones win
+    #[arg(long, value_name = "NAME|FILE")]
+    params: Vec<String>,
+    /// Set one parameter, after all else; repeatable (see `aegis-sim list parameters`)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    assignments: Vec<String>,
+    /// Seed of all randomness; 0 is the run without run-to-run noise
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+impl SettingsArgs {
+    pub fn load(self) -> Result<Settings> {
+        let mut settings =
+            Settings::load(self.cluster.as_ref(), self.workloads.as_ref(), &self.model, &self.params)?;
+        settings.assignments = self.assignments;
+        settings.seed = self.seed;
+        Ok(settings)
+    }
+}
+
+#[derive(Args)]
+pub(super) struct FormatArg {
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// Parses policies, refusing one that is given twice.
+pub(super) fn policies(names: &[String]) -> Result<Vec<PolicySpec>> {
+    let mut policies = Vec::with_capacity(names.len());
+    for name in names {
+        let policy: PolicySpec = name.parse()?;
+        if policies.contains(&policy) {
+            return Err(input_error!("--policy {policy} is given twice; remove one"));
+        }
+        policies.push(policy);
+    }
+    Ok(policies)
+}

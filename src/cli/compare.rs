@@ -1,0 +1,113 @@
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::args::{FormatArg, SettingsArgs, policies};
+use super::output::{make_dir, open_trace, print};
+use crate::error::{Result, input_error};
+use crate::experiment::{Comparison, compare};
+use crate::metrics::geometric_mean;
+use crate::report::{Row, SCHEMA_VERSION, atomic, render, rows_to_csv, summary_row};
+
+/// Replay traces under several policies and set them side by side
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  aegis-sim compare --trace philly,saturn,venus --policy lucid,horus,aegis
+  aegis-sim compare --trace my.csv --policy aegis --policy aegis+no-thresholds --cluster my.toml --format json
+
+Figures relative to exclusive allocation (1 = the same) come from a run of it on the same trace. Rows with trace
+\"geomean\" are geometric means over the traces. With --out: compare.csv and the figures makespan and, per trace,
+jct and slowdown as SVG and PNG. docs/formats.md lists the columns.")]
+pub(super) struct CompareArgs {
+    /// philly, saturn, venus, a CSV file, or - for standard input; repeatable, or a comma list
+    #[arg(long, required = true, value_delimiter = ',')]
+    trace: Vec<String>,
+    /// Policies as for `run`; repeatable, or a comma list
+    #[arg(long, required = true, value_delimiter = ',')]
+    policy: Vec<String>,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    /// Directory for the table and figures
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+pub(super) const GEOMEAN: &str = "geomean";
+
+/// Columns of the table, with their headings.
+pub(super) const COLUMNS: &[(&str, &str)] = &[
+    ("trace", "trace"),
+    ("policy", "policy"),
+    ("makespan_s", "makespan [s]"),
+    ("makespan_vs_exclusive", "/ exclusive"),
+    ("jct_mean_s", "JCT mean [s]"),
+    ("jct_mean_vs_exclusive", "/ exclusive"),
+    ("jct_p95_s", "JCT p95 [s]"),
+    ("queue_wait_mean_s", "queue wait mean [s]"),
+    ("execution_time_mean_s", "execution mean [s]"),
+    ("slowdown_mean", "slowdown mean"),
+    ("slowdown_p95", "slowdown p95"),
+    ("failed_attempts", "OOMs"),
+    ("given_up_jobs", "given up"),
+];
+
+impl CompareArgs {
+    pub fn execute(self) -> Result<()> {
+        let policies = policies(&self.policy)?;
+        let settings = self.settings.load()?;
+        let mut worlds = Vec::with_capacity(self.trace.len());
+        for name in &self.trace {
+            let world = settings.world(&open_trace(name)?)?;
+            if worlds.iter().any(|other: &crate::sim::World| other.trace_name == world.trace_name) {
+                return Err(input_error!(
+                    "two traces are named {:?}; traces go by their file's name, so rename one",
+                    world.trace_name
+                ));
+            }
+            worlds.push(world);
+        }
+        let comparisons = compare(&worlds, &policies, &settings)?;
+        let rows = rows(&comparisons, policies.len());
+        if let Some(dir) = &self.out {
+            make_dir(dir)?;
+            atomic::write(&dir.join("compare.csv"), rows_to_csv(&rows)?.as_bytes())?;
+        }
+        print(&render(self.format.format, &rows, COLUMNS)?)
+    }
+}
+
+/// A row per comparison, and one per policy with geometric means over the traces.
+fn rows(comparisons: &[Comparison], policies: usize) -> Vec<Row> {
+    let mut rows: Vec<Row> = comparisons.iter().map(comparison_row).collect();
+    for policy in 0..policies {
+        let of_policy: Vec<&Row> = rows[..comparisons.len()].iter().skip(policy).step_by(policies).collect();
+        rows.push(geomean_row(&of_policy));
+    }
+    rows
+}
+
+fn comparison_row(comparison: &Comparison) -> Row {
+    let mut row = summary_row(&comparison.summary);
+    row.insert("makespan_vs_exclusive".into(), comparison.makespan_vs_exclusive.into());
+    row.insert("jct_mean_vs_exclusive".into(), comparison.jct_mean_vs_exclusive.into());
+    row.insert("schema_version".into(), SCHEMA_VERSION.into());
+    row
+}
+
+/// Geometric means of the quantities; counts have none.
+fn geomean_row(rows: &[&Row]) -> Row {
+    let Some(first) = rows.first() else { return Row::new() };
+    let mean = |name: &str, value: &Value| match name {
+        "trace" => GEOMEAN.into(),
+        _ if value.is_f64() || value.is_null() => {
+            let values: Vec<f64> =
+                rows.iter().map(|row| row.get(name).and_then(Value::as_f64).unwrap_or(f64::NAN)).collect();
+            geometric_mean(&values).into()
+        }
+        "policy" | "seed" | "schema_version" => value.clone(),
+        _ => Value::Null,
+    };
+    first.iter().map(|(name, value)| (name.clone(), mean(name, value))).collect()
+}

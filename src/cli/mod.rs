@@ -1,0 +1,60 @@
+//! The command line: arguments, a library call, output. One file per subcommand.
+
+mod args;
+mod compare;
+mod list;
+mod output;
+mod reproduce;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Result;
+
+/// Replays traces of training jobs on shared GPU servers under exclusive, Horus, Lucid and AEGIS scheduling
+#[derive(Parser)]
+#[command(
+    version,
+    propagate_version = true,
+    after_help = "Examples:
+  aegis-sim reproduce                                        the paper's evaluation beside its measurements
+  aegis-sim compare --trace philly --policy lucid,aegis      policies side by side
+  aegis-sim run --trace philly --policy aegis --out out      one run with all its records and figures
+  aegis-sim list parameters                                  everything that --set can change
+
+Exit code: 0 ok, 1 a check failed, 2 bad input."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::RunArgs),
+    Compare(compare::CompareArgs),
+    Reproduce(reproduce::ReproduceArgs),
+    List(list::ListArgs),
+}
+
+/// Parses the process's arguments, runs the command and reports errors.
+pub fn main() -> ExitCode {
+    match execute(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::complain(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<()> {
+    match command {
+        Command::Run(args) => args.execute(),
+        Command::Compare(args) => args.execute(),
+        Command::Reproduce(args) => args.execute(),
+        Command::List(args) => args.execute(),
+    }
+}

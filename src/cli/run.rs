@@ -1,0 +1,73 @@
+use std::path::PathBuf;
+
+use super::args::{FormatArg, SettingsArgs};
+use super::output::{make_dir, note, open_trace, print};
+use crate::error::Result;
+use crate::metrics::Summary;
+use crate::policy::PolicySpec;
+use crate::report::{
+    EventLog, Format, Tee, atomic, attempt_rows, job_rows, render, rows_to_csv, summary_json, summary_row,
+};
+use crate::sim::{NoObserver, simulate};
+
+/// Replay one trace under one policy
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  aegis-sim run --trace philly --policy aegis
+  aegis-sim run --trace my.csv --policy aegis+peak-mem --set observation_window_s=60 --out out
+  zcat my.csv.gz | aegis-sim run --trace - --policy lucid --format json
+
+With --out: jobs.csv, attempts.csv, summary.json, events.jsonl and the figures timeline, activity, jct and
+slowdown as SVG and PNG. docs/formats.md lists their columns.")]
+pub(super) struct RunArgs {
+    /// philly, saturn, venus, a CSV file, or - for standard input
+    #[arg(long)]
+    trace: String,
+    /// exclusive, horus, lucid, aegis, or aegis with modifiers such as aegis+peak-mem+lug
+    #[arg(long)]
+    policy: String,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    /// Directory for the records and figures of the run
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+impl RunArgs {
+    pub fn execute(self) -> Result<()> {
+        let policy: PolicySpec = self.policy.parse()?;
+        let settings = self.settings.load()?;
+        let params = settings.params(&policy)?;
+        let world = settings.world(&open_trace(&self.trace)?)?;
+        let seed = settings.seed;
+        let record = match &self.out {
+            None => simulate(&world, &policy, &params, seed, &mut NoObserver)?,
+            Some(dir) => {
+                // Refused before anything is written.
+                crate::sim::Run::new(&world, &policy, &params, seed)?;
+                make_dir(dir)?;
+                let mut log = EventLog::create(&dir.join("events.jsonl"), &world, &policy.to_string(), seed)?;
+                let mut activity = NoObserver;
+                let record =
+                    simulate(&world, &policy, &params, seed, &mut Tee(&mut log, &mut activity))?;
+                log.finish()?;
+                let summary = Summary::of(&record);
+                atomic::write(&dir.join("jobs.csv"), rows_to_csv(&job_rows(&record))?.as_bytes())?;
+                atomic::write(&dir.join("attempts.csv"), rows_to_csv(&attempt_rows(&record))?.as_bytes())?;
+                atomic::write(&dir.join("summary.json"), summary_json(&summary, &params)?.as_bytes())?;
+                record
+            }
+        };
+        let summary = Summary::of(&record);
+        for job in record.jobs.iter().filter(|job| !job.completed()) {
+            let reason = job.given_up.unwrap_or_default();
+            note(&format!("job {} ({}) was given up: {reason}", job.id, job.workload));
+        }
+        print(&match self.format.format {
+            Format::Json => summary_json(&summary, &params)?,
+            format => render(format, &[summary_row(&summary)], super::compare::COLUMNS)?,
+        })
+    }
+}

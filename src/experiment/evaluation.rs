@@ -1,0 +1,127 @@
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::MeasuredRuns;
+use crate::error::{Error, Result, input_error};
+use crate::model::{check_schema, parse_toml};
+use crate::policy::PolicySpec;
+
+/// A published evaluation: which runs, what was measured, and what is made of it.
+#[derive(Debug, Clone)]
+pub struct Evaluation {
+    /// Built-in names or paths.
+    pub traces: Vec<String>,
+    pub policies: Vec<PolicySpec>,
+    pub measured: MeasuredRuns,
+    pub headline: Headline,
+    pub check: Check,
+}
+
+/// Reductions of the geometric mean makespan of one policy against others.
+#[derive(Debug, Clone)]
+pub struct Headline {
+    pub policy: PolicySpec,
+    pub against: Vec<PolicySpec>,
+}
+
+/// What results are held to.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// Largest mean absolute error of makespans over the cells, in percent.
+    pub makespan_mae_pct: f64,
+    /// The same of mean JCTs.
+    pub jct_mean_mae_pct: f64,
+    /// Policies by ascending makespan on every trace.
+    pub makespan_order: Vec<String>,
+    /// Policy whose failed attempts are compared, and how far they may be from the measured ones per trace.
+    pub failed_attempts_policy: String,
+    pub failed_attempts_difference: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema_version: u32,
+    traces: Vec<String>,
+    policies: Vec<String>,
+    measured: PathBuf,
+    headline: HeadlineEntry,
+    check: Check,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeadlineEntry {
+    policy: String,
+    against: Vec<String>,
+}
+
+impl Evaluation {
+    /// The evaluation of the AEGIS paper.
+    pub fn builtin() -> Evaluation {
+        let measured = |_: &Path| {
+            let bytes = include_bytes!("../../experiments/measured/runs.csv");
+            MeasuredRuns::parse("experiments/measured/runs.csv", bytes)
+        };
+        Self::parse("experiments/paper.toml", include_str!("../../experiments/paper.toml"), measured)
+            .expect("the built-in evaluation parses: a test sees to it")
+    }
+
+    /// Reads an evaluation file and the measured runs that it names, relative to itself. Traces that are
+    /// files are relative to it, too.
+    pub fn load(path: &Path) -> Result<Evaluation> {
+        let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
+        let dir = path.parent().unwrap_or(Path::new("."));
+        let mut evaluation =
+            Self::parse(&path.display().to_string(), &text, |name| MeasuredRuns::load(&dir.join(name)))?;
+        for trace in &mut evaluation.traces {
+            let beside = dir.join(&*trace);
+            if beside.is_file() {
+                *trace = beside.display().to_string();
+            }
+        }
+        Ok(evaluation)
+    }
+
+    fn parse(
+        source: &str,
+        text: &str,
+        measured: impl FnOnce(&Path) -> Result<MeasuredRuns>,
+    ) -> Result<Evaluation> {
+        let file: File = parse_toml(source, text)?;
+        check_schema(source, file.schema_version)?;
+        let policy = |key: &str, name: &String| {
+            name.parse::<PolicySpec>().map_err(|error| input_error!("{source}, key {key}: {error}"))
+        };
+        let policies = |key: &str, names: &[String]| {
+            names.iter().map(|name| policy(key, name)).collect::<Result<Vec<PolicySpec>>>()
+        };
+        let evaluation = Evaluation {
+            policies: policies("policies", &file.policies)?,
+            headline: Headline {
+                policy: policy("headline.policy", &file.headline.policy)?,
+                against: policies("headline.against", &file.headline.against)?,
+            },
+            measured: measured(&file.measured)?,
+            traces: file.traces,
+            check: file.check,
+        };
+        if evaluation.traces.is_empty() || evaluation.policies.is_empty() {
+            return Err(input_error!("{source}: traces and policies need at least one entry each"));
+        }
+        let headline = std::iter::once(&evaluation.headline.policy).chain(&evaluation.headline.against);
+        for policy in headline {
+            if !evaluation.policies.contains(policy) {
+                return Err(input_error!("{source}, key headline: {policy} is not among the policies; add it"));
+            }
+        }
+        for name in evaluation.check.makespan_order.iter().chain([&evaluation.check.failed_attempts_policy]) {
+            if !evaluation.policies.iter().any(|policy| policy.to_string() == *name) {
+                return Err(input_error!("{source}, key check: {name:?} is not among the policies; add it"));
+            }
+        }
+        Ok(evaluation)
+    }
+}

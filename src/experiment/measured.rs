@@ -1,0 +1,75 @@
+use std::path::Path;
+
+use crate::error::{Error, Result, input_error};
+use crate::policy::{Params, PolicySpec};
+use crate::workload::{MAX_SPAN_S, Table};
+
+/// A measured run: what ran under which condition, and its figures by name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredRun {
+    pub trace: String,
+    pub policy: PolicySpec,
+    /// The parameter `telemetry_blind_gpu` that stands for the condition it ran under.
+    pub telemetry_blind_gpu: String,
+    /// Under the names of [`Summary::figures`](crate::metrics::Summary::figures).
+    pub figures: Vec<(String, f64)>,
+}
+
+/// Measured runs of a file: CSV with the columns `trace,policy,telemetry_blind_gpu` and one per figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredRuns(Vec<MeasuredRun>);
+
+const KEYS: &[&str] = &["trace", "policy", "telemetry_blind_gpu"];
+const REQUIRED: &[&str] = &["trace", "policy", "telemetry_blind_gpu", "makespan_s", "jct_mean_s", "failed_attempts"];
+
+impl MeasuredRuns {
+    pub fn load(path: &Path) -> Result<MeasuredRuns> {
+        let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
+        Self::parse(&path.display().to_string(), &bytes)
+    }
+
+    /// # Errors
+    /// [`Error::Input`] with file, line and column for anything that cannot be used.
+    pub fn parse(source: &str, bytes: &[u8]) -> Result<MeasuredRuns> {
+        let table = Table::parse(source, bytes, REQUIRED)?;
+        let mut runs: Vec<MeasuredRun> = Vec::with_capacity(table.len());
+        for row in table.rows() {
+            let at = |column: &str, error: Error| input_error!("{}: {error}", row.place(column));
+            let policy = row.required_text("policy")?.parse().map_err(|e| at("policy", e))?;
+            let blind = row.required_text("telemetry_blind_gpu")?;
+            Params::default().set("telemetry_blind_gpu", blind).map_err(|e| at("telemetry_blind_gpu", e))?;
+            let mut figures = Vec::new();
+            for column in table.header().iter().filter(|column| !KEYS.contains(&column.as_str())) {
+                if let Some(value) = row.number(column, 0.0..=MAX_SPAN_S)? {
+                    figures.push((column.clone(), value));
+                }
+            }
+            let run = MeasuredRun {
+                trace: row.required_text("trace")?.to_owned(),
+                policy,
+                telemetry_blind_gpu: blind.to_owned(),
+                figures,
+            };
+            if runs.iter().any(|other| other.trace == run.trace && other.policy == run.policy) {
+                return Err(input_error!(
+                    "{}: {} on {} comes twice; keep one run per trace and policy",
+                    row.place("policy"),
+                    run.policy,
+                    run.trace
+                ));
+            }
+            runs.push(run);
+        }
+        Ok(MeasuredRuns(runs))
+    }
+
+    pub fn get(&self, trace: &str, policy: &PolicySpec) -> Option<&MeasuredRun> {
+        self.0.iter().find(|run| run.trace == trace && run.policy == *policy)
+    }
+}
+
+impl MeasuredRun {
+    pub fn figure(&self, name: &str) -> Option<f64> {
+        self.figures.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+}

@@ -1,0 +1,167 @@
+use rayon::prelude::*;
+
+use super::{Evaluation, MeasuredRun, Settings};
+use crate::error::{Result, input_error};
+use crate::metrics::{Summary, geometric_mean};
+use crate::policy::{PolicyKind, PolicySpec};
+use crate::sim::{NoObserver, RunRecord, World, simulate};
+use crate::workload::Trace;
+
+/// A simulated run under its measured run's condition, and beside it.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    pub policy: PolicySpec,
+    pub measured: MeasuredRun,
+    pub record: RunRecord,
+    pub summary: Summary,
+    pub makespan_vs_exclusive: f64,
+    pub jct_mean_vs_exclusive: f64,
+    /// The same run with sound telemetry on all GPUs.
+    pub sound: Summary,
+}
+
+/// By how much less makespan the headline policy needs than another, in percent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reduction {
+    pub against: PolicySpec,
+    pub simulated_pct: f64,
+    pub measured_pct: f64,
+    /// With sound telemetry on all GPUs.
+    pub sound_pct: f64,
+}
+
+/// An evaluation's runs, simulated beside measured.
+#[derive(Debug, Clone)]
+pub struct Reproduction {
+    /// By trace, then policy, as the evaluation lists them.
+    pub cells: Vec<Cell>,
+    pub headline: Vec<Reduction>,
+}
+
+/// Runs an evaluation, in parallel.
+///
+/// # Errors
+/// Input that cannot be used; a run that the measured results lack.
+pub fn reproduce(evaluation: &Evaluation, settings: &Settings) -> Result<Reproduction> {
+    let worlds = evaluation
+        .traces
+        .iter()
+        .map(|name| settings.world(&Trace::open(name)?))
+        .collect::<Result<Vec<World>>>()?;
+    let tasks: Vec<(&World, &PolicySpec)> = worlds
+        .iter()
+        .flat_map(|world| evaluation.policies.iter().map(move |policy| (world, policy)))
+        .collect();
+    let mut cells = tasks
+        .par_iter()
+        .map(|(world, policy)| cell(evaluation, settings, world, policy))
+        .collect::<Result<Vec<Cell>>>()?;
+    for of_trace in cells.chunks_mut(evaluation.policies.len()) {
+        let exclusive = of_trace.iter().find(|cell| cell.policy.kind == PolicyKind::Exclusive);
+        let baseline = exclusive.map(|cell| (cell.summary.makespan_s, cell.summary.jct_s.mean));
+        for cell in of_trace {
+            let (makespan_s, jct_mean_s) = baseline.unwrap_or((f64::NAN, f64::NAN));
+            cell.makespan_vs_exclusive = cell.summary.makespan_s / makespan_s;
+            cell.jct_mean_vs_exclusive = cell.summary.jct_s.mean / jct_mean_s;
+        }
+    }
+    let headline = headline(evaluation, &cells);
+    Ok(Reproduction { cells, headline })
+}
+
+fn cell(evaluation: &Evaluation, settings: &Settings, world: &World, policy: &PolicySpec) -> Result<Cell> {
+    let measured = evaluation.measured.get(&world.trace_name, policy).ok_or_else(|| {
+        input_error!("no measured run of {policy} on {}: add one to the measured results", world.trace_name)
+    })?;
+    let mut params = settings.params(policy)?;
+    let run = |params: &_| simulate(world, policy, params, settings.seed, &mut NoObserver);
+    params.set("telemetry_blind_gpu", "none")?;
+    let sound = Summary::of(&run(&params)?);
+    params.set("telemetry_blind_gpu", &measured.telemetry_blind_gpu)?;
+    let record = run(&params)?;
+    Ok(Cell {
+        policy: policy.clone(),
+        measured: measured.clone(),
+        summary: Summary::of(&record),
+        record,
+        makespan_vs_exclusive: f64::NAN,
+        jct_mean_vs_exclusive: f64::NAN,
+        sound,
+    })
+}
+
+fn headline(evaluation: &Evaluation, cells: &[Cell]) -> Vec<Reduction> {
+    let mean = |policy: &PolicySpec, makespan_s: &dyn Fn(&Cell) -> f64| {
+        let of_policy = cells.iter().filter(|cell| cell.policy == *policy);
+        geometric_mean(&of_policy.map(makespan_s).collect::<Vec<f64>>())
+    };
+    let reduction_pct = |against: &PolicySpec, makespan_s: &dyn Fn(&Cell) -> f64| {
+        100.0 * (1.0 - mean(&evaluation.headline.policy, makespan_s) / mean(against, makespan_s))
+    };
+    evaluation
+        .headline
+        .against
+        .iter()
+        .map(|against| Reduction {
+            against: against.clone(),
+            simulated_pct: reduction_pct(against, &|cell| cell.summary.makespan_s),
+            measured_pct: reduction_pct(against, &|cell| cell.measured.figure("makespan_s").unwrap_or(f64::NAN)),
+            sound_pct: reduction_pct(against, &|cell| cell.sound.makespan_s),
+        })
+        .collect()
+}
+
+impl Cell {
+    /// Error of a figure in percent of the measured one; `None` where that is missing or 0.
+    pub fn error_pct(&self, name: &str) -> Option<f64> {
+        let measured = self.measured.figure(name).filter(|value| *value != 0.0)?;
+        let figures = self.summary.figures();
+        let (_, simulated) = figures.iter().find(|(known, _)| known == name)?;
+        Some(100.0 * (simulated.as_f64() / measured - 1.0))
+    }
+}
+
+impl Reproduction {
+    /// Mean absolute error of a figure over the cells, in percent; NaN where none has it.
+    pub fn mean_absolute_error_pct(&self, name: &str) -> f64 {
+        let errors: Vec<f64> = self.cells.iter().filter_map(|cell| cell.error_pct(name)).map(f64::abs).collect();
+        crate::metrics::mean(&errors)
+    }
+
+    /// What falls short of the evaluation's check, a sentence each.
+    pub fn shortfalls(&self, evaluation: &Evaluation) -> Vec<String> {
+        let check = &evaluation.check;
+        let mut found = Vec::new();
+        for (name, limit) in [("makespan_s", check.makespan_mae_pct), ("jct_mean_s", check.jct_mean_mae_pct)] {
+            let error = self.mean_absolute_error_pct(name);
+            // Written so that NaN falls short.
+            if !(error <= limit) {
+                found.push(format!("{name}: mean absolute error {error:.2} %, expected at most {limit} %"));
+            }
+        }
+        for of_trace in self.cells.chunks(evaluation.policies.len()) {
+            let find = |name: &String| of_trace.iter().find(|cell| cell.policy.to_string() == *name);
+            for pair in check.makespan_order.windows(2) {
+                let (Some(less), Some(more)) = (find(&pair[0]), find(&pair[1])) else { continue };
+                if !(less.summary.makespan_s < more.summary.makespan_s) {
+                    found.push(format!(
+                        "{}: makespan of {} ({:.0} s) is not below that of {} ({:.0} s)",
+                        less.summary.trace, less.policy, less.summary.makespan_s, more.policy, more.summary.makespan_s
+                    ));
+                }
+            }
+            if let Some(cell) = find(&check.failed_attempts_policy) {
+                let measured = cell.measured.figure("failed_attempts").unwrap_or(f64::NAN);
+                let simulated = cell.summary.failed_attempts;
+                if !((simulated as f64 - measured).abs() <= check.failed_attempts_difference as f64) {
+                    found.push(format!(
+                        "{}: {simulated} failed attempts of {}, measured {measured}; expected a difference of at \
+                         most {}",
+                        cell.summary.trace, cell.policy, check.failed_attempts_difference
+                    ));
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,68 @@
+use std::path::PathBuf;
+
+use crate::cluster::ClusterSpec;
+use crate::error::Result;
+use crate::model::Model;
+use crate::policy::{Params, ParamsFile, PolicySpec, resolve_params};
+use crate::sim::World;
+use crate::workload::{Catalogue, Trace};
+
+/// What runs have in common beside trace and policy.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub catalogue: Catalogue,
+    pub cluster: ClusterSpec,
+    pub model: Model,
+    /// Applied in order, after the defaults.
+    pub params: Vec<ParamsFile>,
+    /// `key=value`, applied last.
+    pub assignments: Vec<String>,
+    pub seed: u64,
+}
+
+impl Default for Settings {
+    /// What is built in, with seed 0.
+    fn default() -> Settings {
+        Settings {
+            catalogue: Catalogue::builtin(),
+            cluster: ClusterSpec::builtin(),
+            model: Model::builtin(),
+            params: Vec::new(),
+            assignments: Vec::new(),
+            seed: 0,
+        }
+    }
+}
+
+impl Settings {
+    /// Reads the files that are given, and takes what is built in for the others.
+    pub fn load(
+        cluster: Option<&PathBuf>,
+        workloads: Option<&PathBuf>,
+        models: &[PathBuf],
+        params: &[String],
+    ) -> Result<Settings> {
+        let mut settings = Settings::default();
+        if let Some(path) = cluster {
+            settings.cluster = ClusterSpec::load(path)?;
+        }
+        if let Some(path) = workloads {
+            settings.catalogue = Catalogue::load(path)?;
+        }
+        for path in models {
+            settings.model.override_with_file(path)?;
+        }
+        settings.params = params.iter().map(|name| ParamsFile::open(name)).collect::<Result<_>>()?;
+        Ok(settings)
+    }
+
+    /// The parameters of a policy.
+    pub fn params(&self, policy: &PolicySpec) -> Result<Params> {
+        resolve_params(policy, &self.params, &self.assignments)
+    }
+
+    /// The world of a trace.
+    pub fn world(&self, trace: &Trace) -> Result<World> {
+        World::new(trace, self.catalogue.clone(), self.cluster.clone(), self.model.clone())
+    }
+}

@@ -1,0 +1,106 @@
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::atomic::Draft;
+use super::row::SCHEMA_VERSION;
+use crate::error::{Error, Result};
+use crate::sim::{Event, EventKind, Observer, World};
+
+/// Writes an event log: one JSON object per line, each with `time_s` and `kind`.
+///
+/// The file appears with [`EventLog::finish`]; a run that does not get there leaves none.
+pub struct EventLog<'w> {
+    world: &'w World,
+    draft: Draft,
+    path: PathBuf,
+    failed: Option<std::io::Error>,
+}
+
+impl<'w> EventLog<'w> {
+    /// Starts a log with a line of kind `run` that says what runs.
+    pub fn create(path: &Path, world: &'w World, policy: &str, seed: u64) -> Result<EventLog<'w>> {
+        let draft = Draft::new(path)?;
+        let mut log = EventLog { world, draft, path: path.to_owned(), failed: None };
+        let start_s = world.jobs.first().map_or(0.0, |job| job.submit.as_s());
+        log.line(&json!({
+            "time_s": start_s, "kind": "run", "trace": world.trace_name, "policy": policy, "seed": seed,
+            "schema_version": SCHEMA_VERSION,
+        }));
+        Ok(log)
+    }
+
+    fn line(&mut self, line: &Value) {
+        if self.failed.is_none() {
+            self.failed = writeln!(self.draft, "{line}").err();
+        }
+    }
+
+    /// # Errors
+    /// The first error of any line, or that of putting the file in its place.
+    pub fn finish(self) -> Result<()> {
+        match self.failed {
+            Some(error) => Err(Error::write(&self.path, error)),
+            None => self.draft.finish(),
+        }
+    }
+}
+
+impl Observer for EventLog<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        let mut line = serde_json::Map::new();
+        let mut put = |key: &str, value: Value| {
+            line.insert(key.to_owned(), value);
+        };
+        put("time_s", event.time.as_s().into());
+        let (kind, details) = describe(&event.kind);
+        put("kind", kind.into());
+        if let Some(job) = event.job {
+            put("job_id", self.world.jobs[job].id.as_str().into());
+        }
+        if let Value::Object(details) = details {
+            line.extend(details);
+        }
+        self.line(&Value::Object(line));
+    }
+}
+
+fn describe(kind: &EventKind<'_>) -> (&'static str, Value) {
+    match *kind {
+        EventKind::Submit { server } => ("submit", json!({ "server": server })),
+        EventKind::Reject { gpu, reason } => {
+            ("reject", json!({ "gpus": [gpu], "reason": reason.kind(), "detail": reason.to_string() }))
+        }
+        EventKind::Dispatch { gpus, attempt, collocated } => {
+            ("dispatch", json!({ "gpus": gpus, "attempt": attempt, "collocated": collocated }))
+        }
+        EventKind::FirstActivity { gpus } => ("first_activity", json!({ "gpus": gpus })),
+        EventKind::MemoryGrowth { gpus } => ("memory_growth", json!({ "gpus": gpus })),
+        EventKind::Rate { rate } => ("rate", json!({ "rate": rate })),
+        EventKind::AllocationFailed { gpu, needed_mib, free_mib } => {
+            ("allocation_failed", json!({ "gpus": [gpu], "needed_mib": needed_mib, "free_mib": free_mib }))
+        }
+        EventKind::Complete => ("complete", Value::Null),
+        EventKind::OutOfMemory { gpus } => ("oom", json!({ "gpus": gpus })),
+        EventKind::Recover { floor_mib } => ("recover", json!({ "floor_mib": floor_mib })),
+        EventKind::GiveUp { reason } => ("give_up", json!({ "reason": reason })),
+        EventKind::Gpu { gpu, jobs, used_mib, activity: [smact, smocc, drama, gpu_util] } => (
+            "gpu",
+            json!({
+                "gpus": [gpu], "jobs": jobs, "used_mib": used_mib, "smact": smact, "smocc": smocc,
+                "drama": drama, "gpu_util": gpu_util,
+            }),
+        ),
+    }
+}
+
+/// Shows every event to two observers.
+pub struct Tee<'a>(pub &'a mut dyn Observer, pub &'a mut dyn Observer);
+
+impl Observer for Tee<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        self.0.event(event);
+        self.1.event(event);
+    }
+}

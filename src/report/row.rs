@@ -1,0 +1,129 @@
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::Value;
+
+use crate::error::{Result, input_error};
+use crate::metrics::Figure;
+
+/// Version of every table and file that the simulator writes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Named values in a fixed order: a line of a table, a CSV file or a JSON array.
+pub type Row = serde_json::Map<String, Value>;
+
+/// How to print rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For reading in a terminal
+    Table,
+    /// Every column, for programs
+    Json,
+    /// Every column, for spreadsheets
+    Csv,
+    /// The table for a document
+    Markdown,
+}
+
+impl From<Figure> for Value {
+    fn from(figure: Figure) -> Value {
+        match figure {
+            Figure::Count(count) => Value::from(count),
+            // JSON has no NaN: null.
+            Figure::Real(real) => Value::from(real),
+        }
+    }
+}
+
+/// Rows in a format. Tables show the named columns under their headings, the others all of them.
+pub fn render(format: Format, rows: &[Row], columns: &[(&str, &str)]) -> Result<String> {
+    match format {
+        Format::Table | Format::Markdown => Ok(rows_to_table(format, rows, columns)),
+        Format::Csv => rows_to_csv(rows),
+        Format::Json => {
+            let mut text = serde_json::to_string_pretty(rows)
+                .map_err(|error| input_error!("cannot write the rows as JSON: {error}"))?;
+            text.push('\n');
+            Ok(text)
+        }
+    }
+}
+
+/// CSV with the columns of the first row.
+pub fn rows_to_csv(rows: &[Row]) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let failed = |error: &dyn std::fmt::Display| input_error!("cannot write the rows as CSV: {error}");
+    if let Some(first) = rows.first() {
+        writer.write_record(first.keys()).map_err(|e| failed(&e))?;
+    }
+    for row in rows {
+        writer.write_record(row.values().map(plain)).map_err(|e| failed(&e))?;
+    }
+    let bytes = writer.into_inner().map_err(|e| failed(&e))?;
+    String::from_utf8(bytes).map_err(|e| failed(&e))
+}
+
+/// The value without quotes; blank for null.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A table of the given columns: (name in the row, heading).
+pub fn rows_to_table(format: Format, rows: &[Row], columns: &[(&str, &str)]) -> String {
+    let mut table = Table::new();
+    table.load_style(if format == Format::Markdown { presets::ASCII_MARKDOWN } else { presets::UTF8_HORIZONTAL_ONLY });
+    table.set_header(columns.iter().map(|(_, heading)| *heading));
+    for row in rows {
+        table.add_row(columns.iter().map(|(name, _)| row.get(*name).map_or(String::new(), |value| cell(name, value))));
+    }
+    for (index, (name, _)) in columns.iter().enumerate() {
+        let numeric = rows.iter().any(|row| row.get(*name).is_some_and(Value::is_number));
+        if let (true, Some(column)) = (numeric, table.column_mut(index)) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let mut text = table.to_string();
+    text.push('\n');
+    text
+}
+
+/// A value as people read it: as many digits as it is good for.
+fn cell(name: &str, value: &Value) -> String {
+    let Some(number) = value.as_f64().filter(|_| value.is_f64()) else {
+        return if value.is_null() { "-".to_owned() } else { plain(value) };
+    };
+    if name.ends_with("_pct") {
+        format!("{number:+.1}")
+    } else if name.ends_with("_s") && number.abs() >= 100.0 {
+        format!("{number:.0}")
+    } else if name.ends_with("_s") {
+        format!("{number:.1}")
+    } else {
+        format!("{number:.3}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(values: &[(&str, Value)]) -> Row {
+        values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    }
+
+    #[test]
+    fn csv_quotes_what_needs_it_and_blanks_null() {
+        let rows = [row(&[("a", "x,y".into()), ("b", Value::Null), ("c", 1.5.into())])];
+        assert_eq!(rows_to_csv(&rows).unwrap(), "a,b,c\n\"x,y\",,1.5\n");
+    }
+
+    #[test]
+    fn tables_round_by_unit() {
+        let rows = [row(&[("makespan_s", 42136.474.into()), ("error_pct", 1.26.into()), ("ratio", 0.70951.into())])];
+        let columns = [("makespan_s", "makespan [s]"), ("error_pct", "error [%]"), ("ratio", "ratio")];
+        let text = rows_to_table(Format::Markdown, &rows, &columns);
+        assert!(text.contains("42136") && text.contains("+1.3") && text.contains("0.710"), "{text}");
+    }
+}
