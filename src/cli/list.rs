@@ -43,8 +43,12 @@ fn row<const N: usize>(values: [(&str, serde_json::Value); N]) -> Row {
     values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-const TRACES: Columns =
-    &[("trace", "trace"), ("jobs", "jobs"), ("span_s", "arrivals within [s]"), ("gpus", "GPUs asked for, in all")];
+const TRACES: Columns = &[
+    ("trace", "trace"),
+    ("jobs", "jobs"),
+    ("span_s", "arrivals within [s]"),
+    ("gpus", "GPUs asked for, in all"),
+];
 
 fn traces() -> Result<Vec<Row>> {
     let names = BUILTIN_TRACES.map(|(name, _)| name);
@@ -52,7 +56,8 @@ fn traces() -> Result<Vec<Row>> {
         .into_iter()
         .map(|name| {
             let jobs = Trace::open(name)?.jobs;
-            let span_s = jobs.last().map_or(0.0, |job| job.submit_s) - jobs.first().map_or(0.0, |job| job.submit_s);
+            let span_s =
+                jobs.last().map_or(0.0, |job| job.submit_s) - jobs.first().map_or(0.0, |job| job.submit_s);
             let gpus: u32 = jobs.iter().map(|job| job.gpus).sum();
             Ok(row([
                 ("trace", name.into()),
@@ -77,7 +82,11 @@ fn policies() -> Vec<Row> {
         row([("name", kind.name().into()), ("kind", "policy".into()), ("meaning", meaning.into())])
     };
     let modifier = |(name, _, meaning): (&str, Modifier, &str)| {
-        row([("name", format!("+{name}").into()), ("kind", "aegis modifier".into()), ("meaning", meaning.into())])
+        row([
+            ("name", format!("+{name}").into()),
+            ("kind", "aegis modifier".into()),
+            ("meaning", meaning.into()),
+        ])
     };
     PolicyKind::ALL.into_iter().map(policy).chain(Modifier::ALL.into_iter().map(modifier)).collect()
 }

@@ -73,7 +73,10 @@ impl ReproduceArgs {
         })?;
         let shortfalls = reproduction.shortfalls(&evaluation);
         if self.check && !shortfalls.is_empty() {
-            return Err(Error::Check(format!("the reproduction falls short:\n  {}", shortfalls.join("\n  "))));
+            return Err(Error::Check(format!(
+                "the reproduction falls short:\n  {}",
+                shortfalls.join("\n  ")
+            )));
         }
         Ok(())
     }
@@ -93,9 +96,11 @@ fn cell_row(cell: &Cell) -> Row {
             row.insert(format!("measured_{name}"), value);
         }
     }
-    for (name, short) in
-        [("makespan_s", "makespan"), ("jct_mean_s", "jct_mean"), ("execution_time_mean_s", "execution_time_mean")]
-    {
+    for (name, short) in [
+        ("makespan_s", "makespan"),
+        ("jct_mean_s", "jct_mean"),
+        ("execution_time_mean_s", "execution_time_mean"),
+    ] {
         row.insert(format!("{short}_error_pct"), cell.error_pct(name).into());
     }
     row.insert("sound_makespan_s".into(), cell.sound.makespan_s.into());

@@ -50,8 +50,7 @@ impl RunArgs {
                 make_dir(dir)?;
                 let mut log = EventLog::create(&dir.join("events.jsonl"), &world, &policy.to_string(), seed)?;
                 let mut activity = NoObserver;
-                let record =
-                    simulate(&world, &policy, &params, seed, &mut Tee(&mut log, &mut activity))?;
+                let record = simulate(&world, &policy, &params, seed, &mut Tee(&mut log, &mut activity))?;
                 log.finish()?;
                 let summary = Summary::of(&record);
                 atomic::write(&dir.join("jobs.csv"), rows_to_csv(&job_rows(&record))?.as_bytes())?;

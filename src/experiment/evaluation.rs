@@ -114,7 +114,9 @@ impl Evaluation {
         let headline = std::iter::once(&evaluation.headline.policy).chain(&evaluation.headline.against);
         for policy in headline {
             if !evaluation.policies.contains(policy) {
-                return Err(input_error!("{source}, key headline: {policy} is not among the policies; add it"));
+                return Err(input_error!(
+                    "{source}, key headline: {policy} is not among the policies; add it"
+                ));
             }
         }
         for name in evaluation.check.makespan_order.iter().chain([&evaluation.check.failed_attempts_policy]) {

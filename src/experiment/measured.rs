@@ -20,7 +20,8 @@ pub struct MeasuredRun {
 pub struct MeasuredRuns(Vec<MeasuredRun>);
 
 const KEYS: &[&str] = &["trace", "policy", "telemetry_blind_gpu"];
-const REQUIRED: &[&str] = &["trace", "policy", "telemetry_blind_gpu", "makespan_s", "jct_mean_s", "failed_attempts"];
+const REQUIRED: &[&str] =
+    &["trace", "policy", "telemetry_blind_gpu", "makespan_s", "jct_mean_s", "failed_attempts"];
 
 impl MeasuredRuns {
     pub fn load(path: &Path) -> Result<MeasuredRuns> {

@@ -105,7 +105,9 @@ fn headline(evaluation: &Evaluation, cells: &[Cell]) -> Vec<Reduction> {
         .map(|against| Reduction {
             against: against.clone(),
             simulated_pct: reduction_pct(against, &|cell| cell.summary.makespan_s),
-            measured_pct: reduction_pct(against, &|cell| cell.measured.figure("makespan_s").unwrap_or(f64::NAN)),
+            measured_pct: reduction_pct(against, &|cell| {
+                cell.measured.figure("makespan_s").unwrap_or(f64::NAN)
+            }),
             sound_pct: reduction_pct(against, &|cell| cell.sound.makespan_s),
         })
         .collect()
@@ -124,7 +126,8 @@ impl Cell {
 impl Reproduction {
     /// Mean absolute error of a figure over the cells, in percent; NaN where none has it.
     pub fn mean_absolute_error_pct(&self, name: &str) -> f64 {
-        let errors: Vec<f64> = self.cells.iter().filter_map(|cell| cell.error_pct(name)).map(f64::abs).collect();
+        let errors: Vec<f64> =
+            self.cells.iter().filter_map(|cell| cell.error_pct(name)).map(f64::abs).collect();
         crate::metrics::mean(&errors)
     }
 
@@ -132,7 +135,8 @@ impl Reproduction {
     pub fn shortfalls(&self, evaluation: &Evaluation) -> Vec<String> {
         let check = &evaluation.check;
         let mut found = Vec::new();
-        for (name, limit) in [("makespan_s", check.makespan_mae_pct), ("jct_mean_s", check.jct_mean_mae_pct)] {
+        for (name, limit) in [("makespan_s", check.makespan_mae_pct), ("jct_mean_s", check.jct_mean_mae_pct)]
+        {
             let error = self.mean_absolute_error_pct(name);
             // Written so that NaN falls short.
             if !(error <= limit) {
@@ -146,7 +150,11 @@ impl Reproduction {
                 if !(less.summary.makespan_s < more.summary.makespan_s) {
                     found.push(format!(
                         "{}: makespan of {} ({:.0} s) is not below that of {} ({:.0} s)",
-                        less.summary.trace, less.policy, less.summary.makespan_s, more.policy, more.summary.makespan_s
+                        less.summary.trace,
+                        less.policy,
+                        less.summary.makespan_s,
+                        more.policy,
+                        more.summary.makespan_s
                     ));
                 }
             }

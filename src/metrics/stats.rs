@@ -14,5 +14,5 @@ pub fn mean(values: &[f64]) -> f64 {
 
 /// Of positive values; NaN without values.
 pub fn geometric_mean(values: &[f64]) -> f64 {
-    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+    libm::exp(values.iter().map(|&value| libm::log(value)).sum::<f64>() / values.len() as f64)
 }

@@ -58,7 +58,7 @@ fn log_normal(seed: u64, stream: Stream, job: u64, sigma: f64) -> f64 {
     }
     let mut rng = ChaCha8Rng::seed_from_u64(counter_bits(seed, stream, job, 0));
     let normal: f64 = StandardNormal.sample(&mut rng);
-    (sigma * normal).exp()
+    libm::exp(sigma * normal)
 }
 
 #[cfg(test)]

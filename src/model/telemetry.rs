@@ -87,12 +87,18 @@ impl Sampler {
 
 /// A quantile function through median, p95 and max with a given mean.
 ///
-/// Lower half `median (2u)^lower`, from there to p95 a power curve, linear from p95 to the maximum. The
-/// mean decides the two exponents: the straight middle is kept where the lower half alone can give it.
+/// From the bottom: a quiet share of the time at 0, a straight line to the median as steep as the way from
+/// there to p95, a power curve to p95, a straight line to the maximum. The mean decides the quiet share
+/// (training pauses between epochs, to validate or to write a checkpoint), or, where activity is too low
+/// for the straight middle, the exponent of the power curve.
 #[derive(Debug, Clone, Copy)]
 struct Curve {
     activity: Activity,
-    lower: f64,
+    /// Share of the time without activity, up to a half.
+    quiet: f64,
+    /// Activity at the end of that share.
+    low: f64,
+    /// Exponent between median and p95.
     middle: f64,
 }
 
@@ -106,20 +112,27 @@ impl Curve {
         // Mean of the lower half if the middle is straight.
         let wanted = (mean - top - 0.45 * (median + p95) / 2.0) / 0.5;
         let lower_mean = wanted.clamp(0.0, median);
-        let lower = if lower_mean > 0.0 { (median / lower_mean - 1.0).min(STEEPEST) } else { STEEPEST };
+        let active_mean = median - rise.min(median) / 2.0;
+        let (quiet, low) = if lower_mean < active_mean {
+            (0.5 * (1.0 - lower_mean / active_mean), median - rise.min(median))
+        } else {
+            (0.0, 2.0 * lower_mean - median)
+        };
         let middle_mean = (mean - top - 0.5 * lower_mean) / 0.45;
         let middle = if wanted == lower_mean || rise <= 0.0 {
             1.0
         } else {
             (rise / (middle_mean - median).max(rise / STEEPEST) - 1.0).clamp(0.0, STEEPEST)
         };
-        Curve { activity, lower, middle }
+        Curve { activity, quiet, low, middle }
     }
 
     fn quantile(&self, u: f64) -> f64 {
         let Activity { median, p95, max, .. } = self.activity;
-        if u < 0.5 {
-            median * power(2.0 * u, self.lower)
+        if u < self.quiet {
+            0.0
+        } else if u < 0.5 {
+            self.low + (median - self.low) * (u - self.quiet) / (0.5 - self.quiet)
         } else if u < 0.95 {
             median + (p95 - median) * power((u - 0.5) / 0.45, self.middle)
         } else {
@@ -129,7 +142,7 @@ impl Curve {
 }
 
 fn power(base: f64, exponent: f64) -> f64 {
-    if exponent == 1.0 { base } else { base.powf(exponent) }
+    if exponent == 1.0 { base } else { libm::pow(base, exponent) }
 }
 
 #[cfg(test)]

@@ -13,8 +13,9 @@ pub fn job_rows(record: &RunRecord) -> Vec<Row> {
         .iter()
         .map(|job| {
             let completed = job.completed();
-            let when_completed =
-                |figure: fn(&JobRecord) -> f64| if completed { Value::from(figure(job)) } else { Value::Null };
+            let when_completed = |figure: fn(&JobRecord) -> f64| {
+                if completed { Value::from(figure(job)) } else { Value::Null }
+            };
             row([
                 ("job_id", job.id.as_str().into()),
                 ("workload", job.workload.as_str().into()),
@@ -77,7 +78,8 @@ pub fn summary_json(summary: &Summary, params: &Params) -> Result<String> {
     object.insert("events".into(), summary.events.into());
     let as_json = |error: serde_json::Error| input_error!("cannot write the summary as JSON: {error}");
     object.insert("gpus".into(), serde_json::to_value(&summary.gpus).map_err(as_json)?);
-    let params: Row = params.entries().map(|(parameter, text)| (parameter.key.to_owned(), typed(text))).collect();
+    let params: Row =
+        params.entries().map(|(parameter, text)| (parameter.key.to_owned(), typed(text))).collect();
     object.insert("params".into(), Value::Object(params));
     let mut text = serde_json::to_string_pretty(&object).map_err(as_json)?;
     text.push('\n');

@@ -73,10 +73,16 @@ fn plain(value: &Value) -> String {
 /// A table of the given columns: (name in the row, heading).
 pub fn rows_to_table(format: Format, rows: &[Row], columns: &[(&str, &str)]) -> String {
     let mut table = Table::new();
-    table.load_style(if format == Format::Markdown { presets::ASCII_MARKDOWN } else { presets::UTF8_HORIZONTAL_ONLY });
+    table.load_style(if format == Format::Markdown {
+        presets::ASCII_MARKDOWN
+    } else {
+        presets::UTF8_HORIZONTAL_ONLY
+    });
     table.set_header(columns.iter().map(|(_, heading)| *heading));
     for row in rows {
-        table.add_row(columns.iter().map(|(name, _)| row.get(*name).map_or(String::new(), |value| cell(name, value))));
+        table.add_row(
+            columns.iter().map(|(name, _)| row.get(*name).map_or(String::new(), |value| cell(name, value))),
+        );
     }
     for (index, (name, _)) in columns.iter().enumerate() {
         let numeric = rows.iter().any(|row| row.get(*name).is_some_and(Value::is_number));
@@ -121,7 +127,8 @@ mod tests {
 
     #[test]
     fn tables_round_by_unit() {
-        let rows = [row(&[("makespan_s", 42136.474.into()), ("error_pct", 1.26.into()), ("ratio", 0.70951.into())])];
+        let rows =
+            [row(&[("makespan_s", 42136.474.into()), ("error_pct", 1.26.into()), ("ratio", 0.70951.into())])];
         let columns = [("makespan_s", "makespan [s]"), ("error_pct", "error [%]"), ("ratio", "ratio")];
         let text = rows_to_table(Format::Markdown, &rows, &columns);
         assert!(text.contains("42136") && text.contains("+1.3") && text.contains("0.710"), "{text}");
