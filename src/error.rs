@@ -51,7 +51,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
     let mut scored: Vec<(f64, &str)> = known
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(&name.to_lowercase(), candidate), candidate))
-        .filter(|(score, _)| *score > 0.7)
+        .filter(|(score, _)| *score > 0.8)
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
