@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::noise::{Stream, counter_uniform};
-use crate::workload::{Activity, GpuProfile};
+use crate::workload::{Activity, GpuProfile, Metric};
 
 /// How activity varies in time, and how that of jobs on one GPU adds up.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -36,7 +36,7 @@ impl Combination {
 }
 
 /// Values in a sample.
-pub const SAMPLED_METRICS: usize = 4;
+pub const SAMPLED_METRICS: usize = Metric::COUNT;
 
 /// Draws the activity of one job on one GPU, second by second.
 ///
@@ -63,7 +63,7 @@ impl Telemetry {
         let dwell_s = (self.dwell_s.round() as i64).max(1);
         let phase = counter_uniform(seed, Stream::ActivityPhase, job, 0);
         Sampler {
-            curves: [profile.smact, profile.smocc, profile.drama, profile.gpu_util].map(Curve::new),
+            curves: profile.telemetry().map(Curve::new),
             seed,
             job,
             dwell_s,
@@ -165,9 +165,7 @@ mod tests {
             let profile = workload.profile(0);
             let sampler = Telemetry { dwell_s: 1.0, ..Model::builtin().telemetry }.sampler(profile, 0, 1);
             let samples: Vec<_> = (0..20_000).map(|second| sampler.values(sampler.dwell(second))).collect();
-            for (metric, expected) in
-                [profile.smact, profile.smocc, profile.drama, profile.gpu_util].into_iter().enumerate()
-            {
+            for (metric, expected) in profile.telemetry().into_iter().enumerate() {
                 let (mean, median, p95, max) = statistics(samples.iter().map(|s| s[metric]).collect());
                 let close = |got: f64, want: f64| (got - want).abs() <= 0.015 + 0.02 * want;
                 assert!(

@@ -145,7 +145,7 @@ impl Run<'_> {
                 memory_mib: 0.0,
                 pressure: interference.pressure(profile, factors) * self.params.interference_strength,
                 sensitivity: factors.sensitivity,
-                activity: [profile.smact, profile.smocc, profile.drama, profile.gpu_util].map(|a| a.mean),
+                activity: profile.telemetry().map(|activity| activity.mean),
                 pace: 1.0,
             });
         }

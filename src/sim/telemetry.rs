@@ -195,6 +195,7 @@ mod tests {
             smocc: activity,
             drama: activity,
             gpu_util: activity,
+            counter_share: 1.0,
         }
     }
 

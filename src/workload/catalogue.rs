@@ -28,6 +28,24 @@ pub enum Metric {
     GpuUtil = 3,
 }
 
+impl Metric {
+    pub const COUNT: usize = 4;
+}
+
+impl Activity {
+    /// What the counters would have shown, had they worked all of the time instead of a share of it and read
+    /// zero otherwise.
+    ///
+    /// The zeros are the lowest samples: the mean grows in proportion, and the median of the samples that
+    /// count lies above the measured one; p95 stands for it.
+    fn with_sound_counters(self, share: f64) -> Activity {
+        if share == 1.0 {
+            return self;
+        }
+        Activity { mean: (self.mean / share).min(self.max), median: self.p95, ..self }
+    }
+}
+
 /// What a workload does to one GPU.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GpuProfile {
@@ -44,6 +62,16 @@ pub struct GpuProfile {
     pub drama: Activity,
     /// GPU utilisation as nvidia-smi reports it.
     pub gpu_util: Activity,
+    /// Share of the profile's samples in which the SMACT and SMOCC counters worked.
+    pub counter_share: f64,
+}
+
+impl GpuProfile {
+    /// What sound telemetry shows of the workload, in the order of [`Metric`].
+    pub fn telemetry(&self) -> [Activity; Metric::COUNT] {
+        let sound = |activity: Activity| activity.with_sound_counters(self.counter_share);
+        [sound(self.smact), sound(self.smocc), self.drama, self.gpu_util]
+    }
 }
 
 /// Memory that estimators predict per GPU, in MiB; `None` where there is no estimate.
@@ -213,6 +241,7 @@ fn gpu_profile(row: Row<'_>) -> Result<GpuProfile> {
         smocc: activity(row, "smocc")?,
         drama: activity(row, "drama")?,
         gpu_util: activity(row, "gpu_util")?,
+        counter_share: row.number("counter_share", 0.05..=1.0)?.unwrap_or(1.0),
     })
 }
 
