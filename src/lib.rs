@@ -4,6 +4,7 @@ mod error;
 pub mod metrics;
 pub mod model;
 pub mod policy;
+pub mod report;
 pub mod sim;
 pub mod workload;
 

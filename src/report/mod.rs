@@ -1,0 +1,4 @@
+//! What runs leave on disk.
+
+pub mod atomic;
+pub mod plot;

@@ -1,0 +1,255 @@
+//! Axes, their ticks, and the frame that data stand in.
+
+use super::figure::{Align, Figure, Point, text_width};
+use super::style::{AXIS, BLACK, GRID, LABEL_TEXT, TICK_TEXT};
+use crate::engine::Time;
+
+/// A direction of a frame: limits, and where the numbers stand.
+#[derive(Debug, Clone)]
+pub(super) struct Axis {
+    low: f64,
+    high: f64,
+    log: bool,
+    ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// From zero to `high` exactly, with `count` ticks at most.
+    pub fn to(high: f64, count: usize) -> Axis {
+        let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
+        let step = nice_step(high / count.max(1) as f64);
+        let decimals = (-step.log10().floor()).max(0.0) as usize;
+        let ticks = (0..=count)
+            .map(|i| i as f64 * step)
+            .filter(|tick| *tick <= high * (1.0 + 1e-9))
+            .map(|tick| (tick, number(tick, decimals)))
+            .collect();
+        Axis { low: 0.0, high, log: false, ticks }
+    }
+
+    /// From zero to the first tick at or after `high`.
+    pub fn rounded(high: f64, count: usize) -> Axis {
+        let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
+        let step = nice_step(high / count.max(1) as f64);
+        Axis::to((high / step - 1e-9).ceil() * step, count + 1)
+    }
+
+    /// Counts: no fractions between the ticks.
+    pub fn counts(high: usize, count: usize) -> Axis {
+        let high = high.max(1);
+        Axis::rounded(high as f64, count.clamp(1, high))
+    }
+
+    /// Logarithmic, around positive values.
+    pub fn log(low: f64, high: f64, count: usize) -> Axis {
+        let valid = low > 0.0 && high >= low && high.is_finite();
+        let (low, high) = if valid { (low, high) } else { (1.0, 10.0) };
+        // Stops at 1, 2, 5, 10, ...: outwards from the values to the next ones.
+        let stop = |k: i32| 10f64.powi(k.div_euclid(3)) * [1.0, 2.0, 5.0][k.rem_euclid(3) as usize];
+        let mut first = low.log10().floor() as i32 * 3;
+        while stop(first + 1) <= low * (1.0 + 1e-9) {
+            first += 1;
+        }
+        let mut last = first + 1;
+        while stop(last) < high * (1.0 - 1e-9) {
+            last += 1;
+        }
+        let every = (1..).map(|n| if n == 1 { 1 } else { 3 * (n - 1) });
+        let fits = |every: &i32| (last - first) / every < count.max(2) as i32;
+        let every = every.take(300).find(fits).unwrap_or(1);
+        let ticks = (first..=last)
+            .filter(|k| k.rem_euclid(every) == 0)
+            .map(|k| (stop(k), number(stop(k), (-k.div_euclid(3)).max(0) as usize)))
+            .collect();
+        Axis { low: stop(first), high: stop(last), log: true, ticks }
+    }
+
+    /// A horizontal axis of `width`: as many numbers as have room, 8 at most.
+    pub fn fitting(width: f64, axis: impl Fn(usize) -> Axis) -> Axis {
+        let room = |axis: &Axis| {
+            let texts: f64 = axis.ticks.iter().map(|(_, text)| text_width(text, TICK_TEXT)).sum();
+            texts + axis.ticks.len() as f64 * TICK_TEXT <= width
+        };
+        (2..=8).rev().map(&axis).find(room).unwrap_or_else(|| axis(1))
+    }
+
+    pub fn high(&self) -> f64 {
+        self.high
+    }
+
+    pub fn low(&self) -> f64 {
+        self.low
+    }
+
+    /// How far along the axis a value stands, 0..1; values beyond its ends stand at its ends.
+    fn share(&self, value: f64) -> f64 {
+        let share = if self.log {
+            (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+    }
+}
+
+/// 1, 2 or 5 times a power of ten, at or above `step`.
+fn nice_step(step: f64) -> f64 {
+    let power = 10f64.powf(step.log10().floor());
+    [1.0, 2.0, 5.0]
+        .into_iter()
+        .map(|k| k * power)
+        .find(|nice| *nice >= step * (1.0 - 1e-9))
+        .unwrap_or(10.0 * power)
+}
+
+/// A tick's number.
+fn number(value: f64, decimals: usize) -> String {
+    if value != 0.0 && (value >= 99_999.5 || value < 0.000_95) {
+        return format!("{value:.1e}").replace(".0e", "e");
+    }
+    format!("{value:.decimals$}")
+}
+
+/// The unit in which a span reads best.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct TimeUnit {
+    pub name: &'static str,
+    pub seconds: f64,
+}
+
+impl TimeUnit {
+    pub fn of(span: Time) -> TimeUnit {
+        match span.as_s() {
+            s if s >= 2.0 * 3600.0 => TimeUnit { name: "h", seconds: 3600.0 },
+            s if s >= 2.0 * 60.0 => TimeUnit { name: "min", seconds: 60.0 },
+            _ => TimeUnit { name: "s", seconds: 1.0 },
+        }
+    }
+}
+
+/// Where data stand, with an axis each way.
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    pub left: f64,
+    pub top: f64,
+    pub right: f64,
+    pub bottom: f64,
+    pub x: Axis,
+    pub y: Axis,
+}
+
+impl Frame {
+    pub fn at(&self, x: f64, y: f64) -> Point {
+        (self.at_x(x), self.at_y(y))
+    }
+
+    pub fn at_x(&self, x: f64) -> f64 {
+        self.left + self.x.share(x) * (self.right - self.left)
+    }
+
+    pub fn at_y(&self, y: f64) -> f64 {
+        self.bottom - self.y.share(y) * (self.bottom - self.top)
+    }
+
+    /// Grid lines and numbers of the vertical axis, and its label.
+    pub fn draw_y(&self, figure: &mut Figure, label: &str) {
+        let widest = self.y.ticks.iter().map(|(_, text)| text_width(text, TICK_TEXT)).fold(0.0, f64::max);
+        for (tick, text) in &self.y.ticks {
+            let y = self.at_y(*tick);
+            figure.line((self.left, y), (self.right, y), GRID, 1.5);
+            figure.text(text, (self.left - 10.0, y), TICK_TEXT, Align::Right);
+        }
+        let x = self.left - 10.0 - widest - 10.0 - LABEL_TEXT / 2.0;
+        figure.upright_text(label, (x, (self.top + self.bottom) / 2.0), LABEL_TEXT);
+    }
+
+    /// Grid lines of the horizontal axis.
+    pub fn draw_x_grid(&self, figure: &mut Figure) {
+        for (tick, _) in &self.x.ticks {
+            let x = self.at_x(*tick);
+            figure.line((x, self.top), (x, self.bottom), GRID, 1.5);
+        }
+    }
+
+    /// Numbers of the horizontal axis and its label, [`X_AXIS_HEIGHT`] in all.
+    pub fn draw_x(&self, figure: &mut Figure, label: &str) {
+        for (tick, text) in &self.x.ticks {
+            let x = self.at_x(*tick);
+            figure.line((x, self.bottom), (x, self.bottom + 7.0), AXIS, 2.0);
+            figure.text(text, (x, self.bottom + 24.0), TICK_TEXT, Align::Center);
+        }
+        let middle = (self.left + self.right) / 2.0;
+        figure.text(label, (middle, self.bottom + 56.0), LABEL_TEXT, Align::Center);
+    }
+
+    /// The lines of the two axes, over the data.
+    pub fn draw_edges(&self, figure: &mut Figure) {
+        figure.line((self.left, self.top), (self.left, self.bottom), AXIS, 2.0);
+        figure.line((self.left - 1.0, self.bottom), (self.right, self.bottom), AXIS, 2.0);
+    }
+
+    /// Says that there is nothing to see, which an empty frame leaves open.
+    pub fn draw_empty(&self, figure: &mut Figure) {
+        let middle = ((self.left + self.right) / 2.0, (self.top + self.bottom) / 2.0);
+        figure.text("no data", middle, LABEL_TEXT, Align::Center);
+    }
+
+    /// A reference line at `y`.
+    pub fn draw_reference(&self, figure: &mut Figure, y: f64) {
+        figure.path(&[(self.left, self.at_y(y)), (self.right, self.at_y(y))], BLACK, 2.0, &[8.0, 6.0]);
+    }
+
+    /// A step function, constant from each point to the next, to the end of the axis.
+    pub fn steps(&self, values: impl IntoIterator<Item = (f64, f64)>) -> Vec<Point> {
+        let mut points: Vec<Point> = Vec::new();
+        for (x, y) in values {
+            let point = self.at(x, y);
+            if let Some(&(_, before)) = points.last() {
+                points.push((point.0, before));
+            }
+            points.push(point);
+        }
+        if let Some(&(_, y)) = points.last() {
+            points.push((self.right, y));
+        }
+        points
+    }
+}
+
+/// Height of the numbers and the label below a frame.
+pub(super) const X_AXIS_HEIGHT: f64 = 72.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_numbers_without_silly_digits() {
+        assert_eq!(texts(&Axis::to(23.7, 6)), ["0", "5", "10", "15", "20"]);
+        assert_eq!(texts(&Axis::rounded(1.07, 6)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0", "1.2"]);
+        assert_eq!(texts(&Axis::counts(2, 4)), ["0", "1", "2"]);
+        assert_eq!(texts(&Axis::to(3e7, 3)), ["0", "1e7", "2e7", "3e7"]);
+    }
+
+    #[test]
+    fn log_ticks_cover_the_values_and_thin_out() {
+        let near = Axis::log(1.0, 4.1, 6);
+        assert_eq!((texts(&near), near.low, near.high), (vec!["1", "2", "5"], 1.0, 5.0));
+        let far = Axis::log(0.01, 1e9, 6);
+        assert!(far.low <= 0.01 && far.high >= 1e9 && far.ticks.len() <= 7, "{far:?}");
+        let one = Axis::log(1.0, 1.0, 6);
+        assert!(one.low <= 1.0 && one.high > one.low);
+    }
+
+    #[test]
+    fn unusable_limits_still_make_an_axis() {
+        for high in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(Axis::rounded(high, 5).high, 1.0);
+            assert!(Axis::log(high, high, 5).high > 1.0);
+        }
+    }
+}
