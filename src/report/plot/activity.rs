@@ -37,21 +37,23 @@ pub fn activity(record: &RunRecord, series: &ActivitySeries) -> Figure {
 
     queue.draw_y(&mut figure, "jobs waiting");
     queue.draw_x_grid(&mut figure);
-    let since = |time: Time| (time - record.start).as_s() / unit.seconds;
-    let line = queue.steps(waiting.iter().map(|(time, count)| (since(*time), *count as f64)));
-    figure.path(&line, BLACK, LINE, &[]);
     queue.draw_edges(&mut figure);
+    let since = |time: Time| (time - record.start).as_s() / unit.seconds;
+    let end = waiting.last().map(|(_, count)| (record.end, *count));
+    let counts = waiting.iter().copied().chain(end);
+    let line = queue.steps(counts.map(|(time, count)| (since(time), count as f64)));
+    figure.path(&line, BLACK, LINE, &[]);
 
     gpus.draw_y(&mut figure, "GPU activity [%]");
     gpus.draw_x_grid(&mut figure);
+    gpus.draw_edges(&mut figure);
     let bins = series.binned(record.start, record.end, BINS);
+    let width = span / BINS as f64;
     for (metric, _, look) in METRICS {
-        let percent =
-            |(i, bin): (usize, &[f64; 4])| (i as f64 * span / BINS as f64, 100.0 * bin[metric as usize]);
-        let line = gpus.steps(bins.iter().enumerate().map(percent));
+        let percents = bins.iter().chain(bins.last()).map(|bin| 100.0 * bin[metric as usize]);
+        let line = gpus.steps(percents.enumerate().map(|(i, percent)| (i as f64 * width, percent)));
         figure.path(&line, look.color, look.width, look.dash);
     }
     gpus.draw_x(&mut figure, &format!("time since first submission [{}]", unit.name));
-    gpus.draw_edges(&mut figure);
     figure
 }

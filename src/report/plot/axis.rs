@@ -1,7 +1,8 @@
 //! Axes, their ticks, and the frame that data stand in.
 
-use super::figure::{Align, Figure, Point, text_width};
+use super::figure::{Figure, Point};
 use super::style::{AXIS, BLACK, GRID, LABEL_TEXT, TICK_TEXT};
+use super::text::{Align, text_width};
 use crate::engine::Time;
 
 /// A direction of a frame: limits, and where the numbers stand.
@@ -40,45 +41,32 @@ impl Axis {
         Axis::rounded(high as f64, count.clamp(1, high))
     }
 
-    /// Logarithmic, around positive values.
+    /// Logarithmic, from a little before to a little after positive values, with `count` ticks at most
+    /// and two at least.
     pub fn log(low: f64, high: f64, count: usize) -> Axis {
         let valid = low > 0.0 && high >= low && high.is_finite();
         let (low, high) = if valid { (low, high) } else { (1.0, 10.0) };
-        // Stops at 1, 2, 5, 10, ...: outwards from the values to the next ones.
-        let stop = |k: i32| 10f64.powi(k.div_euclid(3)) * [1.0, 2.0, 5.0][k.rem_euclid(3) as usize];
-        let mut first = low.log10().floor() as i32 * 3;
-        while stop(first + 1) <= low * (1.0 + 1e-9) {
-            first += 1;
-        }
-        let mut last = first + 1;
-        while stop(last) < high * (1.0 - 1e-9) {
-            last += 1;
-        }
-        let every = (1..).map(|n| if n == 1 { 1 } else { 3 * (n - 1) });
-        let fits = |every: &i32| (last - first) / every < count.max(2) as i32;
-        let every = every.take(300).find(fits).unwrap_or(1);
-        let ticks = (first..=last)
-            .filter(|k| k.rem_euclid(every) == 0)
-            .map(|k| (stop(k), number(stop(k), (-k.div_euclid(3)).max(0) as usize)))
-            .collect();
-        Axis { low: stop(first), high: stop(last), log: true, ticks }
+        // Values within a fifth of each other need room around them for numbers to stand at.
+        let (low, high) = if high < 1.2 * low { (low / 2.0, high * 2.0) } else { (low, high) };
+        let margin = (high / low).powf(0.03);
+        let (low, high) = (low / margin, high * margin);
+        let fine = LOG_STEPS.iter().map(|steps| log_ticks(low, high, steps, 1));
+        let coarse = (2..400).map(|every| log_ticks(low, high, &[1.0], every));
+        let ticks = fine.chain(coarse).find(|ticks| ticks.len() <= count.max(2)).unwrap_or_default();
+        Axis { low, high, log: true, ticks }
     }
 
     /// A horizontal axis of `width`: as many numbers as have room, 8 at most.
     pub fn fitting(width: f64, axis: impl Fn(usize) -> Axis) -> Axis {
         let room = |axis: &Axis| {
-            let texts: f64 = axis.ticks.iter().map(|(_, text)| text_width(text, TICK_TEXT)).sum();
-            texts + axis.ticks.len() as f64 * TICK_TEXT <= width
+            let ends = axis.ticks.iter().map(|(tick, text)| {
+                let (middle, half) = (axis.share(*tick) * width, text_width(text, TICK_TEXT) / 2.0);
+                (middle - half, middle + half)
+            });
+            let ends: Vec<(f64, f64)> = ends.collect();
+            ends.windows(2).all(|pair| pair[0].1 + 0.6 * TICK_TEXT <= pair[1].0)
         };
         (2..=8).rev().map(&axis).find(room).unwrap_or_else(|| axis(1))
-    }
-
-    pub fn high(&self) -> f64 {
-        self.high
-    }
-
-    pub fn low(&self) -> f64 {
-        self.low
     }
 
     /// How far along the axis a value stands, 0..1; values beyond its ends stand at its ends.
@@ -90,6 +78,30 @@ impl Axis {
         };
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
+}
+
+/// Where numbers stand within a decade of a logarithmic axis, finest first.
+const LOG_STEPS: [&[f64]; 5] = [
+    &[1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+    &[1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
+    &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+    &[1.0, 2.0, 5.0],
+    &[1.0],
+];
+
+/// Steps of every so many decades that are within the limits.
+fn log_ticks(low: f64, high: f64, steps: &[f64], every: usize) -> Vec<(f64, String)> {
+    let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    let decades = decades.filter(|decade| decade.rem_euclid(every as i32) == 0);
+    let ticks = decades.flat_map(|decade| steps.iter().map(move |step| (decade, *step)));
+    ticks
+        .map(|(decade, step)| {
+            let decimals = -decade + if step.fract() > 0.0 { 1 } else { 0 };
+            (step * 10f64.powi(decade), decimals.max(0) as usize)
+        })
+        .filter(|(tick, _)| (low..=high).contains(tick))
+        .map(|(tick, decimals)| (tick, number(tick, decimals)))
+        .collect()
 }
 
 /// 1, 2 or 5 times a power of ten, at or above `step`.
@@ -199,7 +211,7 @@ impl Frame {
         figure.path(&[(self.left, self.at_y(y)), (self.right, self.at_y(y))], BLACK, 2.0, &[8.0, 6.0]);
     }
 
-    /// A step function, constant from each point to the next, to the end of the axis.
+    /// A step function, constant from each point to the next.
     pub fn steps(&self, values: impl IntoIterator<Item = (f64, f64)>) -> Vec<Point> {
         let mut points: Vec<Point> = Vec::new();
         for (x, y) in values {
@@ -208,9 +220,6 @@ impl Frame {
                 points.push((point.0, before));
             }
             points.push(point);
-        }
-        if let Some(&(_, y)) = points.last() {
-            points.push((self.right, y));
         }
         points
     }
@@ -236,13 +245,11 @@ mod tests {
     }
 
     #[test]
-    fn log_ticks_cover_the_values_and_thin_out() {
-        let near = Axis::log(1.0, 4.1, 6);
-        assert_eq!((texts(&near), near.low, near.high), (vec!["1", "2", "5"], 1.0, 5.0));
-        let far = Axis::log(0.01, 1e9, 6);
-        assert!(far.low <= 0.01 && far.high >= 1e9 && far.ticks.len() <= 7, "{far:?}");
-        let one = Axis::log(1.0, 1.0, 6);
-        assert!(one.low <= 1.0 && one.high > one.low);
+    fn log_ticks_refine_and_thin_out() {
+        assert_eq!(texts(&Axis::log(1.0, 2.4, 6)), ["1", "1.5", "2"]);
+        assert_eq!(texts(&Axis::log(0.02, 9.0, 8)), ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5"]);
+        assert_eq!(texts(&Axis::log(0.01, 1e9, 6)), ["0.01", "1", "100", "10000", "1e6", "1e8"]);
+        assert!(texts(&Axis::log(3.0, 3.0, 6)).len() >= 2);
     }
 
     #[test]

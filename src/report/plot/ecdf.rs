@@ -55,15 +55,17 @@ pub fn ecdf(series: &[(String, Vec<f64>)], quantity: Quantity<'_>) -> Figure {
     legend.draw(&mut figure, MARGIN);
     frame.draw_y(&mut figure, "fraction of jobs");
     frame.draw_x_grid(&mut figure);
+    frame.draw_edges(&mut figure);
     for ((_, steps), look) in series.iter().zip(&looks).filter(|((_, steps), _)| !steps.is_empty()) {
-        let line = frame.steps([(frame.x.low(), 0.0)].into_iter().chain(steps.iter().copied()));
+        // From zero at the smallest value to one at the largest.
+        let rise = steps.first().map(|(value, _)| (*value, 0.0));
+        let line = frame.steps(rise.into_iter().chain(steps.iter().copied()));
         figure.path(&line, look.color, look.width, look.dash);
     }
     if values().next().is_none() {
         frame.draw_empty(&mut figure);
     }
     frame.draw_x(&mut figure, quantity.label);
-    frame.draw_edges(&mut figure);
     figure
 }
 

@@ -1,36 +1,17 @@
 //! A figure as a list of shapes, drawn on any backend of plotters.
 
-use std::sync::LazyLock;
-
 use plotters::prelude::{BitMapBackend, DrawingBackend, SVGBackend};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, FontFamily, FontStyle, FontTransform, RGBColor, ShapeStyle, TextStyle};
-use plotters::style::{FontDesc, register_font};
+use plotters::style::{Color, RGBColor, ShapeStyle};
 
-use super::style::{BLACK, Dash};
+use super::style::{BLACK, Dash, WHITE};
+use super::text::{self, Align};
 
-/// The embedded font, as CSS: an SVG shown where it is not installed falls back to another sans-serif.
-const FAMILY: &str = "DejaVu Sans, sans-serif";
 /// Pixels of the files per unit of the figure: 545 to the inch at a column of 3.3 in.
 const SCALE: f64 = 2.0;
 /// Pixels rendered per pixel of the PNG, each way; averaged, for smooth edges.
 const OVERSAMPLING: usize = 2;
-/// plotters takes font sizes as ascent plus descent for bitmaps, and as 1.24 em for SVG.
-const BITMAP_SIZE_PER_EM: f64 = 1.164;
-const SVG_SIZE_PER_EM: f64 = 1.24;
-/// Half the height of a capital.
-const HALF_CAPITAL_EM: f64 = 0.365;
-
 /// A point, in units of the figure from its upper left corner.
 pub(super) type Point = (f64, f64);
-
-/// Which end of a text its position is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Align {
-    Left,
-    Center,
-    Right,
-}
 
 #[derive(Debug, Clone)]
 enum Shape {
@@ -93,7 +74,7 @@ impl Figure {
 
     /// A cross that shows on any colour.
     pub(super) fn cross(&mut self, (x, y): Point, radius: f64) {
-        for (color, width) in [(super::style::WHITE, radius * 0.9), (BLACK, radius * 0.45)] {
+        for (color, width) in [(WHITE, radius * 0.9), (BLACK, radius * 0.45)] {
             let r = radius + if color == BLACK { 0.0 } else { radius * 0.2 };
             self.line((x - r, y - r), (x + r, y + r), color, width);
             self.line((x - r, y + r), (x + r, y - r), color, width);
@@ -133,8 +114,9 @@ impl Figure {
     fn draw<B: DrawingBackend>(&self, backend: &mut B, scale: f64, medium: Medium) -> Result<(), String> {
         let pixel = |(x, y): Point| ((x * scale).round() as i32, (y * scale).round() as i32);
         let (width, height) = self.pixels(scale);
-        let background = fill(super::style::WHITE);
+        let background = fill(WHITE);
         let mut drawn = backend.draw_rect((0, 0), (width as i32, height as i32), &background, true);
+        let mut readable = true;
         for shape in &self.shapes {
             drawn = drawn.and_then(|()| match shape {
                 Shape::Rect { from, to, color } => {
@@ -154,72 +136,26 @@ impl Figure {
                 // The bitmap backend's own wide lines fray where steps are shorter than the line is wide.
                 Shape::Path { points, color, width } => strokes(points, *width)
                     .try_for_each(|quad| backend.fill_polygon(quad.into_iter().map(pixel), &fill(*color))),
-                Shape::Text { text, at, em, align, upright } => {
-                    let (style, at) = text_style(*at, *em, *align, *upright, scale, medium);
+                Shape::Text { text, at, em, align, upright } if medium == Medium::Svg => {
+                    let (style, at) = text::svg_style(*at, *em, *align, *upright, scale);
                     backend.draw_text(text, &style, pixel(at))
+                }
+                Shape::Text { text, at, em, align, upright } => {
+                    let covers = text::covers(text, *at, *em, *align, *upright, scale);
+                    readable &= covers.is_some();
+                    covers.into_iter().flatten().try_for_each(|(at, cover)| {
+                        backend.draw_pixel(at, BLACK.mix(cover).to_backend_color())
+                    })
                 }
             });
         }
-        drawn.and_then(|()| backend.present()).map_err(|e| e.to_string())
+        drawn.and_then(|()| backend.present()).map_err(|e| e.to_string())?;
+        if readable { Ok(()) } else { Err("the embedded font cannot be read".to_owned()) }
     }
 }
 
 fn fill(color: RGBColor) -> ShapeStyle {
     ShapeStyle { color: color.to_rgba(), filled: true, stroke_width: 0 }
-}
-
-/// The style for a text, and where to put it so that its capitals are centred on `at`.
-fn text_style(
-    at: Point,
-    em: f64,
-    align: Align,
-    upright: bool,
-    scale: f64,
-    medium: Medium,
-) -> (TextStyle<'static>, Point) {
-    let h_pos = match align {
-        Align::Left => HPos::Left,
-        Align::Center => HPos::Center,
-        Align::Right => HPos::Right,
-    };
-    let (size, v_pos, down) = match medium {
-        // Its baseline is 0.5 ex below the position.
-        Medium::Svg => (SVG_SIZE_PER_EM, VPos::Center, HALF_CAPITAL_EM - 0.5 * 0.547),
-        // Its baseline is half the font size below the position.
-        Medium::Bitmap => (BITMAP_SIZE_PER_EM, VPos::Top, HALF_CAPITAL_EM - 0.5 * BITMAP_SIZE_PER_EM),
-    };
-    let font = font(em * scale * size);
-    let font = if upright { font.transform(FontTransform::Rotate270) } else { font };
-    let style = TextStyle::from(font).color(&BLACK).pos(Pos::new(h_pos, v_pos));
-    let down = down * em;
-    (style, if upright { (at.0 + down, at.1) } else { (at.0, at.1 + down) })
-}
-
-fn font(size: f64) -> FontDesc<'static> {
-    static REGISTERED: LazyLock<bool> =
-        LazyLock::new(|| register_font(FAMILY, FontStyle::Normal, dejavu::sans::regular()).is_ok());
-    // Without the font, drawing fails with an error that says so.
-    let _ = *REGISTERED;
-    FontDesc::new(FontFamily::Name(FAMILY), size, FontStyle::Normal)
-}
-
-/// The width of a text.
-pub(super) fn text_width(text: &str, em: f64) -> f64 {
-    // Measured large, for widths come in whole pixels.
-    const LARGE: f64 = 8.0;
-    let size = font(em * LARGE * BITMAP_SIZE_PER_EM).box_size(text);
-    size.map_or(0.6 * em * text.chars().count() as f64, |(width, _)| f64::from(width) / LARGE)
-}
-
-/// The text, or as much of it as fits into `width` with an ellipsis.
-pub(super) fn fitted(text: &str, em: f64, width: f64) -> String {
-    let mut fitting = text.to_owned();
-    let mut kept = text.chars().count();
-    while kept > 1 && text_width(&fitting, em) > width {
-        kept -= 1;
-        fitting = text.chars().take(kept).chain(['…']).collect();
-    }
-    fitting
 }
 
 /// Without points that differ too little from the one before to see.
@@ -317,12 +253,5 @@ mod tests {
         assert_eq!(pieces[0], [(0.0, 0.0), (6.0, 0.0), (6.0, 4.0)]);
         assert_eq!(pieces[1], [(6.0, 8.0), (6.0, 18.0)]);
         assert_eq!(pieces.len(), 2);
-    }
-
-    #[test]
-    fn long_texts_are_cut_to_fit() {
-        assert_eq!(fitted("philly", 20.0, 200.0), "philly");
-        let cut = fitted("a-trace-with-a-very-long-name", 20.0, 100.0);
-        assert!(cut.ends_with('…') && text_width(&cut, 20.0) <= 100.0, "{cut}");
     }
 }

@@ -2,8 +2,9 @@
 
 use plotters::style::RGBColor;
 
-use super::figure::{Align, Figure, Point, fitted, text_width};
+use super::figure::{Figure, Point};
 use super::style::{BLACK, LINE, Look, MARGIN, TICK_TEXT, WHITE, WIDTH};
+use super::text::{Align, fitted, text_width};
 
 const ROW: f64 = 32.0;
 const KEY_GAP: f64 = 9.0;

@@ -1,7 +1,8 @@
 use super::axis::{Axis, Frame, X_AXIS_HEIGHT};
-use super::figure::{Align, Figure, fitted};
+use super::figure::Figure;
 use super::legend::{Key, Legend, diamond};
 use super::style::{AXIS, LABEL_TEXT, MARGIN, WIDTH, looks};
+use super::text::{Align, fitted};
 use crate::metrics::geometric_mean;
 
 const PLOT_HEIGHT: f64 = 410.0;

@@ -13,6 +13,7 @@ mod legend;
 mod makespan;
 mod series;
 mod style;
+mod text;
 mod timeline;
 
 use std::path::{Path, PathBuf};

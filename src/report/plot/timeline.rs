@@ -1,9 +1,10 @@
 use super::axis::{Axis, Frame, TimeUnit, X_AXIS_HEIGHT};
 use super::families::Families;
-use super::figure::{Align, Figure, fitted, text_width};
+use super::figure::Figure;
 use super::legend::{Key, Legend};
 use super::series::Waiting;
 use super::style::{AXIS, GREY, LABEL_TEXT, MARGIN, TICK_TEXT, VERMILLION, WIDTH, tint};
+use super::text::{Align, fitted, text_width};
 use crate::engine::Time;
 use crate::sim::{Attempt, Outcome, RunRecord};
 use plotters::style::RGBColor;
@@ -28,7 +29,13 @@ pub fn timeline(record: &RunRecord) -> Figure {
     let legend = Legend::new(families.keys().chain(start_up).chain(death));
 
     let labels: Vec<String> = lane_labels(record);
-    let widest = labels.iter().map(|label| text_width(label, TICK_TEXT)).fold(90.0, f64::max);
+    let waiting = Waiting::of(record);
+    let mut strips = vec![("queued", &waiting.initial, GREY)];
+    if !waiting.recovery.is_empty() {
+        strips.push(("recovering", &waiting.recovery, VERMILLION));
+    }
+    let names = labels.iter().map(String::as_str).chain(strips.iter().map(|(name, ..)| *name));
+    let widest = names.map(|name| text_width(name, TICK_TEXT)).fold(105.0, f64::max);
     let (least, each, most) = LANES_HEIGHT;
     let lanes = record.gpus.len().max(1);
     let top = MARGIN + legend.height() + 14.0;
@@ -43,11 +50,6 @@ pub fn timeline(record: &RunRecord) -> Figure {
         x: Axis::fitting(right - left, |count| Axis::to(span, count)),
         y: Axis::to(lanes as f64, 1),
     };
-    let waiting = Waiting::of(record);
-    let mut strips = vec![("queued", &waiting.initial, GREY)];
-    if !waiting.recovery.is_empty() {
-        strips.push(("recovering", &waiting.recovery, VERMILLION));
-    }
     let bottom = frame.bottom + strips.len() as f64 * (STRIP_GAP + STRIP_HEIGHT);
     let mut figure = Figure::new(WIDTH, bottom + X_AXIS_HEIGHT + 6.0);
     legend.draw(&mut figure, MARGIN);
@@ -64,7 +66,9 @@ pub fn timeline(record: &RunRecord) -> Figure {
         let y = Axis::to(high as f64, 1);
         below = Frame { top, bottom: top + STRIP_HEIGHT, y, ..below };
         below.draw_x_grid(&mut figure);
-        let line = below.steps(counts.iter().map(|(time, count)| (since(*time), *count as f64)));
+        let end = counts.last().map(|(_, count)| (record.end, *count));
+        let counts = counts.iter().copied().chain(end);
+        let line = below.steps(counts.map(|(time, count)| (since(time), count as f64)));
         draw_area(&mut figure, &line, below.bottom, color);
         let x = below.left - 10.0;
         figure.text(name, (x, top + 16.0), TICK_TEXT, Align::Right);
@@ -132,7 +136,7 @@ fn draw_jobs(
             figure.rect((launch, top), (active.min(end), bottom), tint(color, STARTUP));
         }
         if attempt.outcome == Outcome::OutOfMemory {
-            crosses.push(((launch + end) / 2.0, (top + bottom) / 2.0));
+            crosses.push((end, (top + bottom) / 2.0));
         }
     }
     let radius = (height * 0.3).clamp(4.0, 8.0);
