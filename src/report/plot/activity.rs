@@ -27,7 +27,7 @@ pub fn activity(record: &RunRecord, series: &ActivitySeries) -> Figure {
     let longest = waiting.iter().map(|(_, count)| *count).max().unwrap_or(0);
 
     let top = MARGIN + legend.height() + 16.0;
-    let (left, right) = (112.0, WIDTH - 34.0);
+    let (left, right) = (120.0, WIDTH - 34.0);
     let x = Axis::fitting(right - left, |count| Axis::to(span, count));
     let queue = Frame { left, top, right, bottom: top + QUEUE_HEIGHT, x, y: Axis::counts(longest, 3) };
     let top = queue.bottom + 26.0;

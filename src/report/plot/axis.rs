@@ -15,24 +15,24 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// From zero to `high` exactly, with `count` ticks at most.
+    /// From zero to `high` exactly, with numbers at `count` steps at most.
     pub fn to(high: f64, count: usize) -> Axis {
-        let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
-        let step = nice_step(high / count.max(1) as f64);
-        let decimals = (-step.log10().floor()).max(0.0) as usize;
-        let ticks = (0..=count)
-            .map(|i| i as f64 * step)
-            .filter(|tick| *tick <= high * (1.0 + 1e-9))
-            .map(|tick| (tick, number(tick, decimals)))
-            .collect();
-        Axis { low: 0.0, high, log: false, ticks }
+        let high = usable(high);
+        Axis::with_step(high, nice_step(high / count.max(1) as f64))
     }
 
-    /// From zero to the first tick at or after `high`.
+    /// From zero to the first step at or after `high`.
     pub fn rounded(high: f64, count: usize) -> Axis {
-        let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
+        let high = usable(high);
         let step = nice_step(high / count.max(1) as f64);
-        Axis::to((high / step - 1e-9).ceil() * step, count + 1)
+        Axis::with_step((high / step - 1e-9).ceil() * step, step)
+    }
+
+    fn with_step(high: f64, step: f64) -> Axis {
+        let decimals = (-step.log10().floor()).max(0.0) as usize;
+        let steps = (high / step + 1e-9).floor() as usize;
+        let ticks = (0..=steps).map(|i| i as f64 * step).map(|tick| (tick, number(tick, decimals)));
+        Axis { low: 0.0, high, log: false, ticks: ticks.collect() }
     }
 
     /// Counts: no fractions between the ticks.
@@ -78,6 +78,11 @@ impl Axis {
         };
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
+}
+
+/// A limit that makes an axis, whatever the values were.
+fn usable(high: f64) -> f64 {
+    if high.is_finite() && high > 1e-100 { high } else { 1.0 }
 }
 
 /// Where numbers stand within a decade of a logarithmic axis, finest first.
@@ -240,13 +245,15 @@ mod tests {
     fn ticks_are_round_numbers_without_silly_digits() {
         assert_eq!(texts(&Axis::to(23.7, 6)), ["0", "5", "10", "15", "20"]);
         assert_eq!(texts(&Axis::rounded(1.07, 6)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0", "1.2"]);
-        assert_eq!(texts(&Axis::counts(2, 4)), ["0", "1", "2"]);
+        assert_eq!(texts(&Axis::counts(1, 4)), ["0", "1"]);
+        assert_eq!(texts(&Axis::counts(35, 3)), ["0", "20", "40"]);
         assert_eq!(texts(&Axis::to(3e7, 3)), ["0", "1e7", "2e7", "3e7"]);
     }
 
     #[test]
     fn log_ticks_refine_and_thin_out() {
-        assert_eq!(texts(&Axis::log(1.0, 2.4, 6)), ["1", "1.5", "2"]);
+        assert_eq!(texts(&Axis::log(1.0, 2.4, 6)), ["1", "1.2", "1.4", "1.6", "1.8", "2"]);
+        assert_eq!(texts(&Axis::log(1.0, 2.4, 5)), ["1", "1.5", "2"]);
         assert_eq!(texts(&Axis::log(0.02, 9.0, 8)), ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5"]);
         assert_eq!(texts(&Axis::log(0.01, 1e9, 6)), ["0.01", "1", "100", "10000", "1e6", "1e8"]);
         assert!(texts(&Axis::log(3.0, 3.0, 6)).len() >= 2);

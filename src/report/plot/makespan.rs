@@ -1,11 +1,13 @@
-use super::axis::{Axis, Frame, X_AXIS_HEIGHT};
+use super::axis::{Axis, Frame};
 use super::figure::Figure;
 use super::legend::{Key, Legend, diamond};
 use super::style::{AXIS, LABEL_TEXT, MARGIN, WIDTH, looks};
-use super::text::{Align, fitted};
+use super::text::{Align, fitted, text_width};
 use crate::metrics::geometric_mean;
 
 const PLOT_HEIGHT: f64 = 410.0;
+/// Longest label that reads upwards, as labels do where they are wider than their groups.
+const UPRIGHT_LABEL: f64 = 220.0;
 
 /// One bar.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,13 +65,15 @@ pub fn makespan_bars(groups: &[BarGroup]) -> Figure {
         x: Axis::to(groups.len() as f64, 1),
         y: Axis::rounded(high * 1.02, 6),
     };
-    // The labels of the groups stand where another axis has its numbers.
-    let mut figure = Figure::new(WIDTH, frame.bottom + X_AXIS_HEIGHT - 28.0);
+    let group_width = frame.at_x(1.0) - frame.left;
+    let widest = groups.iter().map(|group| text_width(&group.label, LABEL_TEXT)).fold(0.0, f64::max);
+    let upright = widest > group_width - 10.0;
+    let labels = if upright { 24.0 + widest.min(UPRIGHT_LABEL) } else { 44.0 };
+    let mut figure = Figure::new(WIDTH, frame.bottom + labels);
     legend.draw(&mut figure, MARGIN);
     frame.draw_y(&mut figure, "makespan / exclusive");
     frame.draw_reference(&mut figure, 1.0);
 
-    let group_width = frame.at_x(1.0) - frame.left;
     // The space between groups is as wide as a bar, within limits.
     let pitch = (group_width / (policies.len() as f64 + 1.0)).min(group_width * 0.22);
     let gap = if pitch > 10.0 { 2.0 } else { 0.5 };
@@ -87,12 +91,17 @@ pub fn makespan_bars(groups: &[BarGroup]) -> Figure {
                 diamond(&mut figure, (x + pitch / 2.0, frame.at_y(value)), radius);
             }
         }
-        let label = fitted(&group.label, LABEL_TEXT, group_width - 8.0);
-        figure.text(&label, (middle, frame.bottom + 24.0), LABEL_TEXT, Align::Center);
+        if upright {
+            let label = fitted(&group.label, LABEL_TEXT, UPRIGHT_LABEL);
+            let length = text_width(&label, LABEL_TEXT);
+            figure.upright_text(&label, (middle, frame.bottom + 12.0 + length / 2.0), LABEL_TEXT);
+        } else {
+            figure.text(&group.label, (middle, frame.bottom + 24.0), LABEL_TEXT, Align::Center);
+        }
     }
     if traces > 1 {
         let x = frame.at_x(traces as f64);
-        figure.line((x, frame.top), (x, frame.bottom + 36.0), AXIS, 2.0);
+        figure.line((x, frame.top), (x, frame.bottom + labels - 8.0), AXIS, 2.0);
     }
     if bars().next().is_none() {
         frame.draw_empty(&mut figure);

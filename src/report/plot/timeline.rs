@@ -2,8 +2,8 @@ use super::axis::{Axis, Frame, TimeUnit, X_AXIS_HEIGHT};
 use super::families::Families;
 use super::figure::Figure;
 use super::legend::{Key, Legend};
-use super::series::Waiting;
-use super::style::{AXIS, GREY, LABEL_TEXT, MARGIN, TICK_TEXT, VERMILLION, WIDTH, tint};
+use super::series::{Waiting, binned};
+use super::style::{AXIS, GREY, GRID, LABEL_TEXT, MARGIN, TICK_TEXT, VERMILLION, WIDTH, tint};
 use super::text::{Align, fitted, text_width};
 use crate::engine::Time;
 use crate::sim::{Attempt, Outcome, RunRecord};
@@ -66,10 +66,7 @@ pub fn timeline(record: &RunRecord) -> Figure {
         let y = Axis::to(high as f64, 1);
         below = Frame { top, bottom: top + STRIP_HEIGHT, y, ..below };
         below.draw_x_grid(&mut figure);
-        let end = counts.last().map(|(_, count)| (record.end, *count));
-        let counts = counts.iter().copied().chain(end);
-        let line = below.steps(counts.map(|(time, count)| (since(time), count as f64)));
-        draw_area(&mut figure, &line, below.bottom, color);
+        draw_counts(&mut figure, &below, record, counts, color);
         let x = below.left - 10.0;
         figure.text(name, (x, top + 16.0), TICK_TEXT, Align::Right);
         figure.text(&format!("max {high}"), (x, top + 42.0), TICK_TEXT, Align::Right);
@@ -96,7 +93,7 @@ fn draw_lanes(figure: &mut Figure, frame: &Frame, labels: &[String]) {
     for (i, label) in labels.iter().enumerate() {
         let top = frame.top + i as f64 * height;
         if i > 0 && height > 4.0 {
-            figure.line((frame.left, top), (frame.right, top), AXIS, 1.0);
+            figure.line((frame.left, top), (frame.right, top), if height > 20.0 { AXIS } else { GRID }, 1.0);
         }
         if i % every == 0 {
             let label = fitted(label, TICK_TEXT, frame.left - MARGIN - 10.0);
@@ -173,13 +170,27 @@ fn residents(record: &RunRecord) -> Vec<Resident<'_>> {
     residents
 }
 
-/// A step line filled down to `bottom`.
-fn draw_area(figure: &mut Figure, line: &[(f64, f64)], bottom: f64, color: RGBColor) {
-    for pair in line.windows(2) {
-        let ((from, y), (to, after)) = (pair[0], pair[1]);
-        if y == after && y < bottom && to > from {
-            figure.rect((from, y), (to.max(from + 1.0), bottom), color);
+/// Counts over time as an area. Means over slices too thin to see: a thousand waits of a second each are
+/// no queue.
+fn draw_counts(
+    figure: &mut Figure,
+    frame: &Frame,
+    record: &RunRecord,
+    counts: &[(Time, usize)],
+    color: RGBColor,
+) {
+    let slices = (frame.right - frame.left) as usize;
+    let counts: Vec<(Time, [f64; 1])> = counts.iter().map(|(time, count)| (*time, [*count as f64])).collect();
+    let means = binned(&counts, record.start, record.end, slices);
+    let width = (frame.right - frame.left) / slices.max(1) as f64;
+    let mut from = 0;
+    for slices in means.chunk_by(|a, b| (a[0] - b[0]).abs() < 1e-9) {
+        let (left, to) = (frame.left + from as f64 * width, from + slices.len());
+        if slices[0][0] > 0.0 {
+            let right = frame.left + to as f64 * width;
+            figure.rect((left, frame.at_y(slices[0][0])), (right, frame.bottom), color);
         }
+        from = to;
     }
 }
 
