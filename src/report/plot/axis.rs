@@ -1,7 +1,7 @@
 //! Axes, their ticks, and the frame that data stand in.
 
 use super::figure::{Figure, Point};
-use super::style::{AXIS, BLACK, GRID, LABEL_TEXT, TICK_TEXT};
+use super::style::{AXIS, BLACK, GRID, LABEL_TEXT, MARGIN, TICK_TEXT};
 use super::text::{Align, text_width};
 use crate::engine::Time;
 
@@ -121,7 +121,7 @@ fn nice_step(step: f64) -> f64 {
 
 /// A tick's number.
 fn number(value: f64, decimals: usize) -> String {
-    if value != 0.0 && (value >= 99_999.5 || value < 0.000_95) {
+    if value != 0.0 && !(0.000_95..99_999.5).contains(&value) {
         return format!("{value:.1e}").replace(".0e", "e");
     }
     format!("{value:.decimals$}")
@@ -168,15 +168,14 @@ impl Frame {
         self.bottom - self.y.share(y) * (self.bottom - self.top)
     }
 
-    /// Grid lines and numbers of the vertical axis, and its label.
+    /// Grid lines and numbers of the vertical axis, and its label at the figure's edge.
     pub fn draw_y(&self, figure: &mut Figure, label: &str) {
-        let widest = self.y.ticks.iter().map(|(_, text)| text_width(text, TICK_TEXT)).fold(0.0, f64::max);
         for (tick, text) in &self.y.ticks {
             let y = self.at_y(*tick);
             figure.line((self.left, y), (self.right, y), GRID, 1.5);
             figure.text(text, (self.left - 10.0, y), TICK_TEXT, Align::Right);
         }
-        let x = self.left - 10.0 - widest - 10.0 - LABEL_TEXT / 2.0;
+        let x = MARGIN + LABEL_TEXT / 2.0;
         figure.upright_text(label, (x, (self.top + self.bottom) / 2.0), LABEL_TEXT);
     }
 

@@ -24,7 +24,13 @@ const STARTUP: f64 = 0.35;
 pub fn timeline(record: &RunRecord) -> Figure {
     let families = Families::of(record);
     let failures = record.attempts.iter().any(|attempt| attempt.outcome == Outcome::OutOfMemory);
-    let start_up = Some((Key::Fill(tint(GREY, STARTUP)), "start-up (light)".to_owned()));
+    // Seconds in a run of hours: named only where they can be seen.
+    let visible = |attempt: &Attempt| {
+        let start_up = attempt.first_activity.unwrap_or(attempt.end) - attempt.launch;
+        start_up.as_s() * WIDTH > record.makespan_s()
+    };
+    let start_up = record.attempts.iter().any(visible);
+    let start_up = start_up.then(|| (Key::Fill(tint(GREY, STARTUP)), "start-up (light)".to_owned()));
     let death = failures.then(|| (Key::Cross, "OOM death".to_owned()));
     let legend = Legend::new(families.keys().chain(start_up).chain(death));
 
