@@ -253,7 +253,9 @@ mod tests {
     fn log_ticks_refine_and_thin_out() {
         assert_eq!(texts(&Axis::log(1.0, 2.4, 6)), ["1", "1.2", "1.4", "1.6", "1.8", "2"]);
         assert_eq!(texts(&Axis::log(1.0, 2.4, 5)), ["1", "1.5", "2"]);
-        assert_eq!(texts(&Axis::log(0.02, 9.0, 8)), ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5"]);
+        let steps = ["0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"];
+        assert_eq!(texts(&Axis::log(0.02, 9.8, 9)), steps);
+        assert_eq!(texts(&Axis::log(0.02, 9.8, 8)), ["0.1", "1", "10"]);
         assert_eq!(texts(&Axis::log(0.01, 1e9, 6)), ["0.01", "1", "100", "10000", "1e6", "1e8"]);
         assert!(texts(&Axis::log(3.0, 3.0, 6)).len() >= 2);
     }

@@ -27,7 +27,7 @@ pub fn timeline(record: &RunRecord) -> Figure {
     // Seconds in a run of hours: named only where they can be seen.
     let visible = |attempt: &Attempt| {
         let start_up = attempt.first_activity.unwrap_or(attempt.end) - attempt.launch;
-        start_up.as_s() * WIDTH > record.makespan_s()
+        start_up.as_s() * WIDTH > 3.0 * record.makespan_s()
     };
     let start_up = record.attempts.iter().any(visible);
     let start_up = start_up.then(|| (Key::Fill(tint(GREY, STARTUP)), "start-up (light)".to_owned()));
