@@ -3,10 +3,12 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::args::{FormatArg, SettingsArgs, policies};
+use super::figures::distributions_by_trace;
 use super::output::{make_dir, open_trace, print};
 use crate::error::{Result, input_error};
 use crate::experiment::{Comparison, compare};
 use crate::metrics::geometric_mean;
+use crate::report::plot::{self, Bar, BarGroup};
 use crate::report::{Row, SCHEMA_VERSION, atomic, render, rows_to_csv, summary_row};
 
 /// Replay traces under several policies and set them side by side
@@ -73,9 +75,22 @@ impl CompareArgs {
         if let Some(dir) = &self.out {
             make_dir(dir)?;
             atomic::write(&dir.join("compare.csv"), rows_to_csv(&rows)?.as_bytes())?;
+            let groups: Vec<BarGroup> = comparisons.chunks(policies.len()).map(bars).collect();
+            plot::write(dir, "makespan", &plot::makespan_bars(&groups))?;
+            distributions_by_trace(dir, comparisons.iter().map(|comparison| &comparison.record))?;
         }
         print(&render(self.format.format, &rows, COLUMNS)?)
     }
+}
+
+fn bars(of_trace: &[Comparison]) -> BarGroup {
+    let bar = |comparison: &Comparison| Bar {
+        policy: comparison.summary.policy.clone(),
+        value: comparison.makespan_vs_exclusive,
+        measured: None,
+    };
+    let label = of_trace.first().map_or(String::new(), |comparison| comparison.summary.trace.clone());
+    BarGroup { label, bars: of_trace.iter().map(bar).collect() }
 }
 
 /// A row per comparison, and one per policy with geometric means over the traces.

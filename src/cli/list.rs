@@ -125,7 +125,7 @@ const PARAMETERS: Columns =
     &[("parameter", "parameter"), ("default", "default"), ("range", "range"), ("meaning", "meaning")];
 
 fn parameters() -> Vec<Row> {
-    let defaults = PolicyKind::ALL.map(|kind| ParamsFile::defaults(kind));
+    let defaults = PolicyKind::ALL.map(ParamsFile::defaults);
     let values = defaults.each_ref().map(|params| params.entries().collect::<Vec<_>>());
     (0..values[0].len())
         .map(|i| {

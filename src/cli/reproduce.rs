@@ -4,9 +4,12 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::args::{FormatArg, SettingsArgs};
+use super::figures::distributions_by_trace;
 use super::output::{make_dir, print};
 use crate::error::{Error, Result, input_error};
 use crate::experiment::{Cell, Evaluation, Reduction, Reproduction, reproduce};
+use crate::policy::PolicyKind;
+use crate::report::plot::{self, Bar, BarGroup};
 use crate::report::{Format, Row, SCHEMA_VERSION, atomic, rows_to_csv, rows_to_table, summary_row};
 
 /// Replay the paper's evaluation and set it beside the measured results
@@ -65,6 +68,10 @@ impl ReproduceArgs {
             make_dir(dir)?;
             atomic::write(&dir.join("reproduce.json"), json.as_bytes())?;
             atomic::write(&dir.join("reproduce.csv"), rows_to_csv(&rows)?.as_bytes())?;
+            let groups: Vec<BarGroup> =
+                reproduction.cells.chunks(evaluation.policies.len()).map(bars).collect();
+            plot::write(dir, "makespan", &plot::makespan_bars(&groups))?;
+            distributions_by_trace(dir, reproduction.cells.iter().map(|cell| &cell.record))?;
         }
         print(&match self.format.format {
             Format::Json => json,
@@ -80,6 +87,19 @@ impl ReproduceArgs {
         }
         Ok(())
     }
+}
+
+/// Makespans over exclusive's, the measured ones over its measured one.
+fn bars(of_trace: &[Cell]) -> BarGroup {
+    let exclusive = of_trace.iter().find(|cell| cell.policy.kind == PolicyKind::Exclusive);
+    let measured_exclusive = exclusive.and_then(|cell| cell.measured.figure("makespan_s"));
+    let bar = |cell: &Cell| Bar {
+        policy: cell.policy.to_string(),
+        value: cell.makespan_vs_exclusive,
+        measured: cell.measured.figure("makespan_s").zip(measured_exclusive).map(|(own, base)| own / base),
+    };
+    let label = of_trace.first().map_or(String::new(), |cell| cell.summary.trace.clone());
+    BarGroup { label, bars: of_trace.iter().map(bar).collect() }
 }
 
 /// A cell's simulated figures, the measured ones, errors, and those of the run with sound telemetry.

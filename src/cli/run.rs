@@ -1,14 +1,17 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::args::{FormatArg, SettingsArgs};
+use super::compare::COLUMNS;
+use super::figures::distributions;
 use super::output::{make_dir, note, open_trace, print};
 use crate::error::Result;
 use crate::metrics::Summary;
 use crate::policy::PolicySpec;
+use crate::report::plot::{self, ActivitySeries};
 use crate::report::{
     EventLog, Format, Tee, atomic, attempt_rows, job_rows, render, rows_to_csv, summary_json, summary_row,
 };
-use crate::sim::{NoObserver, simulate};
+use crate::sim::{NoObserver, RunRecord, simulate};
 
 /// Replay one trace under one policy
 #[derive(clap::Args)]
@@ -35,6 +38,13 @@ pub(super) struct RunArgs {
     format: FormatArg,
 }
 
+/// Draws the figures of a run.
+fn figures(dir: &Path, record: &RunRecord, series: &ActivitySeries) -> Result<()> {
+    plot::write(dir, "timeline", &plot::timeline(record))?;
+    plot::write(dir, "activity", &plot::activity(record, series))?;
+    distributions(dir, "", &[record])
+}
+
 impl RunArgs {
     pub fn execute(self) -> Result<()> {
         let policy: PolicySpec = self.policy.parse()?;
@@ -49,13 +59,14 @@ impl RunArgs {
                 crate::sim::Run::new(&world, &policy, &params, seed)?;
                 make_dir(dir)?;
                 let mut log = EventLog::create(&dir.join("events.jsonl"), &world, &policy.to_string(), seed)?;
-                let mut activity = NoObserver;
+                let mut activity = ActivitySeries::new(world.gpu_count());
                 let record = simulate(&world, &policy, &params, seed, &mut Tee(&mut log, &mut activity))?;
                 log.finish()?;
                 let summary = Summary::of(&record);
                 atomic::write(&dir.join("jobs.csv"), rows_to_csv(&job_rows(&record))?.as_bytes())?;
                 atomic::write(&dir.join("attempts.csv"), rows_to_csv(&attempt_rows(&record))?.as_bytes())?;
                 atomic::write(&dir.join("summary.json"), summary_json(&summary, &params)?.as_bytes())?;
+                figures(dir, &record, &activity)?;
                 record
             }
         };
@@ -66,7 +77,11 @@ impl RunArgs {
         }
         print(&match self.format.format {
             Format::Json => summary_json(&summary, &params)?,
-            format => render(format, &[summary_row(&summary)], super::compare::COLUMNS)?,
+            format => {
+                let absolute: Vec<_> =
+                    COLUMNS.iter().copied().filter(|(name, _)| !name.ends_with("_vs_exclusive")).collect();
+                render(format, &[summary_row(&summary)], &absolute)?
+            }
         })
     }
 }

@@ -7,8 +7,6 @@ use crate::workload::Metric;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Resident {
     pub job: usize,
-    /// The GPU's place in the job's gang.
-    pub rank: usize,
     /// Training: holds memory and exerts pressure.
     pub active: bool,
     /// Holds this much memory.

@@ -138,8 +138,7 @@ impl Reproduction {
         for (name, limit) in [("makespan_s", check.makespan_mae_pct), ("jct_mean_s", check.jct_mean_mae_pct)]
         {
             let error = self.mean_absolute_error_pct(name);
-            // Written so that NaN falls short.
-            if !(error <= limit) {
+            if exceeds(error, limit) {
                 found.push(format!("{name}: mean absolute error {error:.2} %, expected at most {limit} %"));
             }
         }
@@ -147,7 +146,7 @@ impl Reproduction {
             let find = |name: &String| of_trace.iter().find(|cell| cell.policy.to_string() == *name);
             for pair in check.makespan_order.windows(2) {
                 let (Some(less), Some(more)) = (find(&pair[0]), find(&pair[1])) else { continue };
-                if !(less.summary.makespan_s < more.summary.makespan_s) {
+                if less.summary.makespan_s >= more.summary.makespan_s {
                     found.push(format!(
                         "{}: makespan of {} ({:.0} s) is not below that of {} ({:.0} s)",
                         less.summary.trace,
@@ -161,7 +160,7 @@ impl Reproduction {
             if let Some(cell) = find(&check.failed_attempts_policy) {
                 let measured = cell.measured.figure("failed_attempts").unwrap_or(f64::NAN);
                 let simulated = cell.summary.failed_attempts;
-                if !((simulated as f64 - measured).abs() <= check.failed_attempts_difference as f64) {
+                if exceeds((simulated as f64 - measured).abs(), check.failed_attempts_difference as f64) {
                     found.push(format!(
                         "{}: {simulated} failed attempts of {}, measured {measured}; expected a difference of at \
                          most {}",
@@ -172,4 +171,9 @@ impl Reproduction {
         }
         found
     }
+}
+
+/// Whether an error is beyond its limit; one that could not be worked out (NaN) is.
+fn exceeds(error: f64, limit: f64) -> bool {
+    error.is_nan() || error > limit
 }

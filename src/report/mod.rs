@@ -3,6 +3,7 @@
 pub mod atomic;
 mod events;
 mod files;
+pub mod plot;
 mod row;
 
 pub use events::{EventLog, Tee};

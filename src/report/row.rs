@@ -1,4 +1,4 @@
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::Value;
 
 use crate::error::{Result, input_error};
@@ -73,11 +73,13 @@ fn plain(value: &Value) -> String {
 /// A table of the given columns: (name in the row, heading).
 pub fn rows_to_table(format: Format, rows: &[Row], columns: &[(&str, &str)]) -> String {
     let mut table = Table::new();
-    table.load_style(if format == Format::Markdown {
-        presets::ASCII_MARKDOWN
+    if format == Format::Markdown {
+        table.load_style(presets::ASCII_MARKDOWN);
     } else {
-        presets::UTF8_HORIZONTAL_ONLY
-    });
+        table.load_style(presets::UTF8_BORDERS_ONLY);
+        // Wraps at the width of the terminal, if it is one.
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+    }
     table.set_header(columns.iter().map(|(_, heading)| *heading));
     for row in rows {
         table.add_row(

@@ -140,7 +140,6 @@ impl Run<'_> {
             truth.book(now);
             truth.residents.push(Resident {
                 job,
-                rank,
                 active: false,
                 memory_mib: 0.0,
                 pressure: interference.pressure(profile, factors) * self.params.interference_strength,

@@ -140,14 +140,15 @@ impl Run<'_> {
             for k in 0..self.gpus[gpu].residents.len() {
                 let resident = self.gpus[gpu].residents[k];
                 if resident.active {
-                    self.update_rate(resident.job, observer);
+                    self.update_rate(resident.job, job, observer);
                 }
             }
             self.tell_gpu(gpu, observer);
         }
     }
 
-    fn update_rate(&mut self, job: usize, observer: &mut dyn Observer) {
+    /// Works out a job's rate anew after a change by `cause`.
+    fn update_rate(&mut self, job: usize, cause: usize, observer: &mut dyn Observer) {
         let state = &self.states[job];
         let slowest_gpu =
             state.gpus.iter().map(|&gpu| self.gpus[gpu].spec.speed).fold(f64::INFINITY, f64::min);
@@ -177,6 +178,10 @@ impl Run<'_> {
                 resident.pace = pace;
             }
             self.telemetry.set_pace(gpu, job, pace);
+            // A gang's pace changes on GPUs that it does not share with the cause, too.
+            if !self.states[cause].gpus.contains(&gpu) {
+                self.tell_gpu(gpu, observer);
+            }
         }
         self.emit(observer, Some(job), EventKind::Rate { rate });
     }

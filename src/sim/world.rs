@@ -28,6 +28,11 @@ impl World {
         Ok(World { trace_name: trace.name.clone(), catalogue, cluster, model, jobs, profiles })
     }
 
+    /// GPUs of all servers.
+    pub fn gpu_count(&self) -> usize {
+        self.cluster.servers.iter().map(|server| server.gpus.len()).sum()
+    }
+
     pub fn workload(&self, job: usize) -> &Workload {
         &self.catalogue.workloads()[self.jobs[job].workload]
     }

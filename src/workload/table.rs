@@ -75,7 +75,7 @@ impl Table {
         }
         for name in required {
             if !header.iter().any(|h| h == name) {
-                let near = header.iter().filter(|h| did_you_mean(h, [*name]) != "").collect::<Vec<_>>();
+                let near = header.iter().filter(|h| !did_you_mean(h, [*name]).is_empty()).collect::<Vec<_>>();
                 let hint = near.first().map_or(String::new(), |h| format!(" (is it the column {h:?}?)"));
                 return Err(input_error!(
                     "{source}, line {header_line}: the column {name} is missing{hint}; found {}; \
