@@ -190,17 +190,16 @@ impl Run<'_> {
         if !own.computes() {
             return None;
         }
-        let mut slowdown = 1.0;
+        let mut pressure = 0.0;
         let mut drama = own.drama();
+        let mut others = 0;
         for other in truth.residents.iter().filter(|other| other.job != job && other.computes()) {
-            slowdown *= 1.0 + other.pressure * own.sensitivity;
+            pressure += other.pressure * own.sensitivity;
             drama += other.drama();
+            others += 1;
         }
-        let interference = &self.world.model.interference;
-        // A job's own traffic is in its solo runtime already.
-        let saturation =
-            interference.bandwidth_slowdown(drama) / interference.bandwidth_slowdown(own.drama());
-        slowdown *= 1.0 + self.params.interference_strength * (saturation - 1.0);
+        let strength = self.params.interference_strength;
+        let slowdown = self.world.model.interference.slowdown(pressure, others, own.drama(), drama, strength);
         Some(truth.spec.speed / slowdown)
     }
 }
