@@ -28,13 +28,7 @@ pub struct CrowdFit {
     pub profiles: CrowdErrors,
     /// Pressures multiplied instead of added, without a term for crowding.
     pub product: CrowdErrors,
-    /// Saturation of memory bandwidth instead of crowding: for each knee the best slope, and errors.
-    pub saturated: [(f64, f64, CrowdErrors); KNEES.len()],
 }
-
-/// Knees and slopes of memory bandwidth to compare crowding with.
-const KNEES: [f64; 4] = [0.6, 0.8, 1.0, 1.2];
-const SLOPES: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 1.0, 1.5];
 
 /// Fits `crowding` to runs of several jobs, the rest of the model given.
 pub fn fit(crowds: &[Crowd], model: &Interference, catalogue: &Catalogue) -> CrowdFit {
@@ -68,15 +62,6 @@ pub fn fit(crowds: &[Crowd], model: &Interference, catalogue: &Catalogue) -> Cro
         held_out.mean.push(refit.1.mean[i]);
         held_out.max.push(refit.1.max[i]);
     }
-    let saturated = KNEES.map(|knee| {
-        let tried = SLOPES.map(|slope| {
-            let model = Interference { bandwidth_knee: knee, bandwidth_slope: slope, ..added(0.0) };
-            (knee, slope, errors(&model, false))
-        });
-        let score = |tried: &(f64, f64, CrowdErrors)| tried.2.score();
-        let better = |a, b| if score(&b) < score(&a) { b } else { a };
-        tried.into_iter().reduce(better).expect("there are slopes")
-    });
     let profiles = Interference { factors: Default::default(), ..added(chosen.0) };
     CrowdFit {
         crowding: chosen.0,
@@ -85,7 +70,6 @@ pub fn fit(crowds: &[Crowd], model: &Interference, catalogue: &Catalogue) -> Cro
         held_out,
         profiles: errors(&profiles, false),
         product: errors(&added(0.0), true),
-        saturated,
     }
 }
 
@@ -184,14 +168,15 @@ fn slowdown(
     let sensitivity = model.factors(&own.name).sensitivity;
     let pressures = on.iter().filter(|&&i| i != victim).map(|&i| {
         let other = workloads[i];
-        model.pressure(other.profile(0), model.factors(&other.name)) * sensitivity
+        let factors = model.factors(&other.name);
+        let traffic = model.traffic(other.profile(0), factors) * own.profile(0).drama.mean;
+        (model.pressure(other.profile(0), factors) + traffic) * sensitivity
     });
-    let pressure = match product {
-        true => pressures.map(|p| 1.0 + p).product::<f64>() - 1.0,
-        false => pressures.sum(),
+    let waiting = match product {
+        true => pressures.map(|p| 1.0 + p).product::<f64>(),
+        false => 1.0 + pressures.sum::<f64>(),
     };
-    let drama = on.iter().map(|&i| workloads[i].profile(0).drama.mean).sum();
-    model.slowdown(pressure, on.len() - 1, own.profile(0).drama.mean, drama, 1.0)
+    waiting + model.crowding(on.len() - 1)
 }
 
 #[cfg(test)]

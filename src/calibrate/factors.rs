@@ -20,20 +20,18 @@ pub struct Factors {
     pub by_pair: Errors,
 }
 
-/// Fits factors to what profiles leave open. `split` has the pressure of each observation, and the slowdown
-/// that factors leave alone.
+/// Fits factors to what profiles leave open: `pressures` follow from profiles, by observation.
 ///
 /// The ridge is the strongest whose error on left-out pairs is within one standard error of the best: a
 /// workload's runs share one solo runtime, and an error in that looks like a factor that holds for all pairs.
-pub fn fit(data: &Observations<'_>, split: &[(f64, f64)]) -> Factors {
+pub fn fit(data: &Observations<'_>, pressures: &[f64]) -> Factors {
     let all: Vec<usize> = (0..data.rates.len()).collect();
     let count = data.workloads.len();
     let predict = |x: &[f64], k: usize| {
         let [victim, aggressor] = data.sides[k];
-        let (pressure, rest) = split[k];
-        let pressed = pressure * (x[aggressor] + x[count + victim]).exp();
-        let rate = 1.0 / ((1.0 + pressed) * rest);
-        let change = -rate * pressed / (1.0 + pressed);
+        let pressure = pressures[k] * (x[aggressor] + x[count + victim]).exp();
+        let rate = 1.0 / (1.0 + pressure);
+        let change = -rate * rate * pressure;
         (rate, [(aggressor, change), (count + victim, change), (0, 0.0)])
     };
     let tried: Vec<(f64, Vec<f64>, Errors)> = RIDGES

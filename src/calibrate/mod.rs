@@ -75,39 +75,28 @@ pub fn run_pairs(
         Some((source, bytes)) => Some((source, data::read_crowds(source, bytes, catalogue)?)),
         None => None,
     };
-    let [plain, saturated] = pairs::fits(&pairs, catalogue).map(|fit| {
+    let [kernels, traffic] = pairs::fits(&pairs, catalogue).map(|fit| {
         let crowds = crowds.as_ref().map(|(source, crowds)| (*source, crowds.as_slice()));
         Candidate::new(fit, crowds, catalogue)
     });
     let (chosen, rejected) =
-        if saturated.score() < plain.score() { (saturated, plain) } else { (plain, saturated) };
+        if traffic.score() < kernels.score() { (traffic, kernels) } else { (kernels, traffic) };
     let mut report = Report { toml: render::interference(source, pairs.len(), &chosen), lines: Vec::new() };
     let model = &chosen.model;
     report.line("pairs", pairs.len().to_string());
     report.line("base", format!("{:.3}", model.base));
     report.line("memory_slope", format!("{:.3}", model.memory_slope));
-    report.line("bandwidth_knee", format!("{:.2}", model.bandwidth_knee));
-    report.line("bandwidth_slope", format!("{:.3}", model.bandwidth_slope));
+    report.line("traffic", format!("{:.3}", model.traffic));
     report.line("crowding", format!("{:.3}", model.crowding));
     report.line("ridge on log factors", chosen.fit.factors.ridge.to_string());
     let [constant, linear] = pairs::baselines(&pairs, catalogue);
     report.line("error, constant rate, workload left out", constant.describe());
     report.line("error, linear in SMACT, workload left out", linear.describe());
     report.errors("", &chosen);
-    let other = match rejected.model.bandwidth_slope {
-        0.0 => "rejected, no bandwidth_slope: ".to_owned(),
-        slope => {
-            format!("rejected, bandwidth_slope {slope:.2} from {:.1} on: ", rejected.model.bandwidth_knee)
-        }
-    };
-    report.errors(&other, &rejected);
+    report.errors(&format!("rejected, traffic {:.3}: ", rejected.model.traffic), &rejected);
     if let Some((_, crowd)) = &chosen.crowd {
         report.line("crowd errors by case, left out", crowd.held_out.by_case());
         report.line("crowd error, pressures multiplied, no crowding", crowd.product.describe());
-        for (knee, slope, errors) in &crowd.saturated {
-            let name = format!("crowd error, bandwidth_slope {slope:.2} from {knee:.1} on, no crowding");
-            report.line(name, errors.describe());
-        }
     }
     Ok(report)
 }
@@ -127,8 +116,7 @@ impl<'a> Candidate<'a> {
             base: rounded(fit.base),
             memory_slope: rounded(fit.memory_slope),
             memory_unit_mib: pairs::MEMORY_UNIT_MIB,
-            bandwidth_knee: fit.bandwidth_knee,
-            bandwidth_slope: rounded(fit.bandwidth_slope),
+            traffic: rounded(fit.traffic),
             crowding: 0.0,
             factors: fit.factors.of.iter().map(|(name, &factors)| (name.clone(), written(factors))).collect(),
         };

@@ -40,46 +40,36 @@ enum Form {
     Constant,
     /// Linear in the aggressor's SMACT.
     Linear,
-    Pressure,
-    /// With saturation of memory bandwidth from a sum of DRAMA on.
-    Saturation(f64),
+    /// Pressure of kernels only.
+    Kernels,
+    /// Pressure of kernels and memory traffic.
+    Traffic,
 }
 
 /// Constants fitted to pairs, and their errors.
 pub struct Fit {
     pub base: f64,
     pub memory_slope: f64,
-    pub bandwidth_knee: f64,
-    pub bandwidth_slope: f64,
+    pub traffic: f64,
     pub factors: Factors,
     pub train: Errors,
     pub by_workload: Errors,
     pub by_family: Errors,
 }
 
-/// Knee written where there is no saturation.
-const UNUSED_KNEE: f64 = 0.8;
-
-/// Fits the model twice: without saturation of memory bandwidth, and with the knee that does best on unseen
-/// workloads.
+/// Fits the model twice: without and with a pressure of memory traffic.
 pub fn fits(pairs: &[Pair], catalogue: &Catalogue) -> [Fit; 2] {
     let data = Observations::new(pairs, catalogue);
-    let saturated = (4..=12).map(|tenths| data.fit_and_check(Form::Saturation(f64::from(tenths) / 10.0)));
-    let best = saturated
-        .reduce(|best, next| if next.2.score() < best.2.score() { next } else { best })
-        .expect("there are knees to try");
-    [data.fit_and_check(Form::Pressure), best].map(|(form, x, by_workload)| {
-        let (bandwidth_knee, bandwidth_slope) = match form {
-            Form::Saturation(knee) => (knee, x[2].exp()),
-            _ => (UNUSED_KNEE, 0.0),
-        };
+    [Form::Kernels, Form::Traffic].map(|form| {
+        let (x, by_workload) = data.fit_and_check(form);
+        let predict = |k| data.predict(form, &x, k).0;
+        let pressures: Vec<f64> = data.all().into_iter().map(|k| 1.0 / predict(k) - 1.0).collect();
         Fit {
             base: x[0].exp(),
             memory_slope: x[1].exp(),
-            bandwidth_knee,
-            bandwidth_slope,
-            factors: factors::fit(&data, &data.split(form, &x)),
-            train: data.errors(&data.all(), |k| data.predict(form, &x, k).0),
+            traffic: x.get(2).map_or(0.0, |log| log.exp()),
+            factors: factors::fit(&data, &pressures),
+            train: data.errors(&data.all(), predict),
             by_family: data.held_out(form, &x, |position| family(data.name(position))),
             by_workload,
         }
@@ -89,7 +79,7 @@ pub fn fits(pairs: &[Pair], catalogue: &Catalogue) -> [Fit; 2] {
 /// Errors of a constant rate, and of a rate linear in the aggressor's SMACT, on unseen workloads.
 pub fn baselines(pairs: &[Pair], catalogue: &Catalogue) -> [Errors; 2] {
     let data = Observations::new(pairs, catalogue);
-    [Form::Constant, Form::Linear].map(|form| data.fit_and_check(form).2)
+    [Form::Constant, Form::Linear].map(|form| data.fit_and_check(form).1)
 }
 
 impl<'a> Observations<'a> {
@@ -129,10 +119,10 @@ impl<'a> Observations<'a> {
     }
 
     /// A fit to everything, and the errors on workloads that are left out.
-    fn fit_and_check(&self, form: Form) -> (Form, Vec<f64>, Errors) {
+    fn fit_and_check(&self, form: Form) -> (Vec<f64>, Errors) {
         let x = self.fit(form, &self.all(), None);
         let errors = self.held_out(form, &x, |position| self.name(position).to_owned());
-        (form, x, errors)
+        (x, errors)
     }
 
     fn fit(&self, form: Form, rows: &[usize], from: Option<&[f64]>) -> Vec<f64> {
@@ -140,8 +130,8 @@ impl<'a> Observations<'a> {
             Form::Constant => vec![1.0],
             Form::Linear => vec![1.0, 0.0],
             // Logarithms, which keeps the constants positive.
-            Form::Pressure => vec![-2.0, 1.0],
-            Form::Saturation(_) => vec![-2.0, 1.0, -2.0],
+            Form::Kernels => vec![-2.0, 1.0],
+            Form::Traffic => vec![-2.0, 1.0, -1.0],
         };
         let (start, iterations) = match from {
             Some(x) => (x.to_vec(), REFIT_ITERATIONS),
@@ -163,26 +153,10 @@ impl<'a> Observations<'a> {
             return (x[0] + x[1] * smact, [(0, 1.0), (1, smact), none]);
         }
         let (base, memory) = (x[0].exp() * squared, x[1].exp() * with_memory);
-        let slowdown = 1.0 + base + memory;
-        let mut rate = 1.0 / slowdown;
-        let mut by_slope = none;
-        if let Form::Saturation(knee) = form {
-            let slope = x[2].exp();
-            let excess = [own + drama, own].map(|sum| slope * (sum - knee).max(0.0));
-            rate *= (1.0 + excess[1]) / (1.0 + excess[0]);
-            by_slope = (2, rate * (excess[1] / (1.0 + excess[1]) - excess[0] / (1.0 + excess[0])));
-        }
-        (rate, [(0, -rate * base / slowdown), (1, -rate * memory / slowdown), by_slope])
-    }
-
-    /// What factors multiply, and what they leave alone: pressure and saturation of each observation.
-    fn split(&self, form: Form, x: &[f64]) -> Vec<(f64, f64)> {
-        (0..self.rates.len())
-            .map(|k| {
-                let pressure = 1.0 / self.predict(Form::Pressure, x, k).0 - 1.0;
-                (pressure, 1.0 / (self.predict(form, x, k).0 * (1.0 + pressure)))
-            })
-            .collect()
+        let traffic = if form == Form::Traffic { x[2].exp() * drama * own } else { 0.0 };
+        let rate = 1.0 / (1.0 + base + memory + traffic);
+        let change = -rate * rate;
+        (rate, [(0, change * base), (1, change * memory), (2, change * traffic)])
     }
 
     /// Errors on the pairs of `rows`, which holds both observations of a pair or none.
@@ -274,10 +248,10 @@ mod tests {
                 let jobs = [a, b].map(|index| &catalogue.workloads()[index]);
                 let rate = |victim: usize| {
                     let other = jobs[1 - victim];
-                    let pressure = model.pressure(other.profile(0), model.factors(&other.name))
-                        * model.factors(&jobs[victim].name).sensitivity;
-                    let drama = jobs.map(|job| job.profile(0).drama.mean);
-                    1.0 / model.slowdown(pressure, 1, drama[victim], drama[0] + drama[1], 1.0)
+                    let factors = model.factors(&other.name);
+                    let pressure = model.pressure(other.profile(0), factors)
+                        + model.traffic(other.profile(0), factors) * jobs[victim].profile(0).drama.mean;
+                    1.0 / (1.0 + pressure * model.factors(&jobs[victim].name).sensitivity)
                 };
                 let startup_s = jobs[0].startup_s.max(jobs[1].startup_s);
                 let mut pair =
@@ -297,15 +271,14 @@ mod tests {
             base: 0.3,
             memory_slope: 1.7,
             memory_unit_mib: MEMORY_UNIT_MIB,
-            bandwidth_knee: 0.5,
-            bandwidth_slope: 0.6,
+            traffic: 0.6,
             crowding: 0.0,
             factors: Default::default(),
         };
         let [_, got] = fits(&synthetic(&model, &catalogue), &catalogue);
         let near = |got: f64, want: f64| (got - want).abs() < 1e-3;
         assert!(near(got.base, 0.3) && near(got.memory_slope, 1.7), "{} {}", got.base, got.memory_slope);
-        assert!(near(got.bandwidth_knee, 0.5) && near(got.bandwidth_slope, 0.6), "{}", got.bandwidth_slope);
+        assert!(near(got.traffic, 0.6), "{}", got.traffic);
         assert!(got.by_workload.rates.iter().all(|&error| error < 1e-3));
 
         let victim = catalogue.workloads()[20].name.clone();

@@ -15,7 +15,7 @@ pub fn interference(source: &str, pairs: usize, candidate: &Candidate<'_>) -> St
 #   without crowding: {}
 #   with crowding: {}
 #   with crowding, runs of the same jobs left out: {}
-# Saturation of memory bandwidth is in the model where that lowers the errors on what is left out.
+# traffic is in the model where it lowers the errors on what is left out.
 ",
             crowd.without.describe(),
             crowd.train.describe(),
@@ -27,9 +27,9 @@ pub fn interference(source: &str, pairs: usize, candidate: &Candidate<'_>) -> St
         "\
 # Interference between jobs that share a GPU.
 #
-# rate = 1 / ((1 + S sum over aggressors of A s^2 (base + memory_slope m) + crowding max(0, aggressors - 1)) sat)
-# s: the aggressor's solo mean SMACT (0..1); m: its peak memory / memory_unit_mib; A, S: factors below, else 1.
-# sat = (1 + bandwidth_slope max(0, D - bandwidth_knee)) / (the same of the victim alone); D: sum of mean DRAMA.
+# rate = 1 / (1 + sum over aggressors of p + crowding max(0, aggressors - 1))
+# p = aggressor sensitivity (s^2 (base + memory_slope m) + traffic d d_victim)
+# s, d: solo mean SMACT and DRAMA (0..1); m: peak memory / memory_unit_mib; the factors are 1 where not below.
 #
 # Fitted to {pairs} pairs in {source} by
 #   aegis-sim calibrate pairs {source}{option}
@@ -43,8 +43,7 @@ pub fn interference(source: &str, pairs: usize, candidate: &Candidate<'_>) -> St
 base = {:.3}
 memory_slope = {:.3}
 memory_unit_mib = {MEMORY_UNIT_MIB:?}
-bandwidth_knee = {:.2}
-bandwidth_slope = {:.3}
+traffic = {:.3}
 crowding = {:.3}
 ",
         fit.by_workload.describe(),
@@ -52,8 +51,7 @@ crowding = {:.3}
         fit.factors.by_pair.describe(),
         model.base,
         model.memory_slope,
-        model.bandwidth_knee,
-        model.bandwidth_slope,
+        model.traffic,
         model.crowding,
     );
     for (workload, factors) in &model.factors {

@@ -4,7 +4,8 @@
 const HUBER: f64 = 0.05;
 const HALVINGS: usize = 12;
 
-/// The derivatives of one observation by the few parameters that it depends on; the rest are `(0, 0.0)`.
+/// The derivatives of one observation by the few parameters that it depends on. Derivatives of
+/// 0 fill up.
 pub type Gradient = [(usize, f64); 3];
 
 /// Minimises the Huber loss of `model - target` over `rows`, plus `ridge / 2` times the sum of squared
@@ -33,12 +34,10 @@ pub fn fit(
             let (value, gradient) = model(&x, k);
             let residual = value - target[k];
             let weight = if residual.abs() <= HUBER { 1.0 } else { HUBER / residual.abs() };
-            for (i, di) in gradient {
-                if di == 0.0 {
-                    continue;
-                }
+            let present = || gradient.into_iter().filter(|&(_, derivative)| derivative != 0.0);
+            for (i, di) in present() {
                 slope[i] += weight * residual * di;
-                for (j, dj) in gradient {
+                for (j, dj) in present() {
                     normal[i * n + j] += weight * di * dj;
                 }
             }

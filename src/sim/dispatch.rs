@@ -144,6 +144,7 @@ impl Run<'_> {
                 active: false,
                 memory_mib: 0.0,
                 pressure: interference.pressure(profile, factors) * self.params.interference_strength,
+                traffic: interference.traffic(profile, factors) * self.params.interference_strength,
                 sensitivity: factors.sensitivity,
                 activity: [profile.smact, profile.smocc, profile.drama, profile.gpu_util].map(|a| a.mean),
                 pace: 1.0,

@@ -191,15 +191,12 @@ impl Run<'_> {
             return None;
         }
         let mut pressure = 0.0;
-        let mut drama = own.drama();
         let mut others = 0;
         for other in truth.residents.iter().filter(|other| other.job != job && other.computes()) {
-            pressure += other.pressure * own.sensitivity;
-            drama += other.drama();
+            pressure += (other.pressure + other.traffic * own.drama()) * own.sensitivity;
             others += 1;
         }
-        let strength = self.params.interference_strength;
-        let slowdown = self.world.model.interference.slowdown(pressure, others, own.drama(), drama, strength);
-        Some(truth.spec.speed / slowdown)
+        let crowding = self.world.model.interference.crowding(others);
+        Some(truth.spec.speed / (1.0 + pressure + self.params.interference_strength * crowding))
     }
 }
