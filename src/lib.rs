@@ -32,6 +32,7 @@
 //! Data flows one way: trace, catalogue, cluster and policy into [`sim`], its records into [`metrics`] and
 //! [`report`]. A policy sees an [`Observation`](policy::Observation), never the truth of a run.
 
+pub mod calibrate;
 pub mod cli;
 pub mod cluster;
 pub mod engine;

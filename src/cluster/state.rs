@@ -11,8 +11,10 @@ pub(crate) struct Resident {
     pub active: bool,
     /// Holds this much memory.
     pub memory_mib: f64,
-    /// Pressure on neighbours, before their sensitivities.
+    /// Pressure of its kernels on neighbours, before their sensitivities.
     pub pressure: f64,
+    /// Pressure of its memory traffic on a neighbour with a DRAMA of 1, likewise.
+    pub traffic: f64,
     pub sensitivity: f64,
     /// Solo means of the sampled metrics.
     pub activity: [f64; SAMPLED_METRICS],

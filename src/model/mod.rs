@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn the_builtin_model_parses() {
         let model = Model::builtin();
-        assert!(model.interference.base > 0.0);
+        assert!(model.interference.memory_slope > 0.0);
     }
 
     #[test]

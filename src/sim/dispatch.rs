@@ -143,6 +143,7 @@ impl Run<'_> {
                 active: false,
                 memory_mib: 0.0,
                 pressure: interference.pressure(profile, factors) * self.params.interference_strength,
+                traffic: interference.traffic(profile, factors) * self.params.interference_strength,
                 sensitivity: factors.sensitivity,
                 activity: profile.telemetry().map(|activity| activity.mean),
                 pace: 1.0,

@@ -195,17 +195,13 @@ impl Run<'_> {
         if !own.computes() {
             return None;
         }
-        let mut slowdown = 1.0;
-        let mut drama = own.drama();
+        let mut pressure = 0.0;
+        let mut others = 0;
         for other in truth.residents.iter().filter(|other| other.job != job && other.computes()) {
-            slowdown *= 1.0 + other.pressure * own.sensitivity;
-            drama += other.drama();
+            pressure += (other.pressure + other.traffic * own.drama()) * own.sensitivity;
+            others += 1;
         }
-        let interference = &self.world.model.interference;
-        // A job's own traffic is in its solo runtime already.
-        let saturation =
-            interference.bandwidth_slowdown(drama) / interference.bandwidth_slowdown(own.drama());
-        slowdown *= 1.0 + self.params.interference_strength * (saturation - 1.0);
-        Some(truth.spec.speed / slowdown)
+        let crowding = self.world.model.interference.crowding(others);
+        Some(truth.spec.speed / (1.0 + pressure + self.params.interference_strength * crowding))
     }
 }

@@ -7,7 +7,7 @@ mod trace;
 
 pub use catalogue::{Activity, Catalogue, GpuProfile, MemoryEstimates, Metric, Workload};
 pub use job::{Job, resolve};
-pub(crate) use table::Table;
+pub(crate) use table::{Row, Table};
 pub use trace::{BUILTIN_TRACES, Trace, TraceJob};
 
 /// Longest time or duration accepted in input: about 3,000 years, far from overflow in microseconds.
