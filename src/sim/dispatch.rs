@@ -155,7 +155,9 @@ impl Run<'_> {
         state.attempts += 1;
         state.attempt = self.record.attempts.len();
         state.phase = Phase::Startup;
-        state.effective_floor_mib = required_mib.unwrap_or(0.0).max(least_available_mib);
+        // A recovered job is placed under its floor whatever the policy asks for, or its floors would not rise.
+        let floor_mib = required_mib.into_iter().chain(state.recovery_floor_mib).reduce(f64::max);
+        state.effective_floor_mib = floor_mib.unwrap_or(0.0).max(least_available_mib);
         self.record.attempts.push(Attempt {
             job,
             number: state.attempts,
@@ -166,7 +168,7 @@ impl Run<'_> {
             end: launch,
             outcome: Outcome::Completed,
             collocated,
-            floor_mib: required_mib.or(state.recovery_floor_mib),
+            floor_mib,
         });
         let record = &mut self.record.jobs[job];
         if state.attempts == 1 {
