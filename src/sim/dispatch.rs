@@ -60,7 +60,6 @@ impl Run<'_> {
         let scheduler = &self.loops[server];
         let next_sample = Time::from_whole_s(self.now.whole_s() + 1);
         let asked = match recheck {
-            Recheck::NextSample => Some(next_sample),
             Recheck::At(time) => Some(time.max(self.now + Time::STEP)),
             Recheck::OnChange => None,
         };
