@@ -78,7 +78,7 @@ fn agree(case: &Case) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(config(600))]
 
     #[test]
     fn agrees_on_small_cases(case in any_case(Shape { jobs: 8, runtime_s: 90, noise: 0.2 })) {
