@@ -229,3 +229,20 @@ fn skipped_ticks_do_not_shift_the_grid() {
         }
     }
 }
+
+#[test]
+fn of_equally_loaded_servers_the_lowest_takes_the_job() {
+    let runtimes = [0.8, 0.1, 0.7, 5.0];
+    let row = |(i, runtime)| format!("w{i},1,{runtime},0,1000,,,0.1,0.1,0.1,0.1,,0\n");
+    let rows: String = runtimes.iter().enumerate().map(row).collect();
+    let server =
+        |name| format!("[[server]]\nname = \"{name}\"\n[[server.gpu]]\nmodel = \"m\"\nmemory_mib = 40960\n");
+    let text = format!("schema_version = 1\n{}{}", server("a"), server("b"));
+    let cluster = ClusterSpec::parse("c.toml", &text).unwrap();
+    let trace = trace("0,0,w0,1\n1,0,w1,1\n2,0,w2,1\n3,0,w3,1\n");
+    let world = World::new(&trace, catalogue(&rows), cluster, Model::builtin()).unwrap();
+    let record = ideal(&world, "exclusive", &mut NoObserver);
+    // 0.8 s wait on one server and 0.1 s + 0.7 s on the other, which add up to less in floating point.
+    let servers: Vec<usize> = record.jobs.iter().map(|job| job.server).collect();
+    assert_eq!(servers, [0, 1, 1, 0]);
+}

@@ -97,18 +97,14 @@ impl Run<'_> {
         observer: &mut dyn Observer,
     ) {
         let now = self.now;
-        let gpu_s = self.gpu_s(job);
+        let gpu_us = self.gpu_us(job);
         let scheduler = &mut self.loops[server];
         if scheduler.recovery.front() == Some(&job) {
             scheduler.recovery.pop_front();
         } else {
             scheduler.queue.pop_front();
         }
-        scheduler.queued_gpu_s -= gpu_s;
-        if scheduler.queue.is_empty() && scheduler.recovery.is_empty() {
-            // Rounding must not be left behind to decide where later jobs go.
-            scheduler.queued_gpu_s = 0.0;
-        }
+        scheduler.queued_gpu_us -= gpu_us;
 
         let launch = now + Time::from_s(self.params.dispatch_lag_s);
         let window = Time::from_s(self.params.observation_window_s);
@@ -263,10 +259,10 @@ impl Run<'_> {
         state.recovery_floor_mib = floor_mib.or(state.recovery_floor_mib);
         state.forced_idle = floor_mib.is_none();
         let server = state.server;
-        let gpu_s = self.gpu_s(job);
+        let gpu_us = self.gpu_us(job);
         let scheduler = &mut self.loops[server];
         scheduler.recovery.push_back(job);
-        scheduler.queued_gpu_s += gpu_s;
+        scheduler.queued_gpu_us += gpu_us;
         self.emit(observer, Some(job), EventKind::Recover { floor_mib });
         self.request_tick(server, self.now);
     }
