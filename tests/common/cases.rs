@@ -211,7 +211,7 @@ fn settings(shape: Shape) -> impl Strategy<Value = Vec<String>> {
     let of = |key: &'static str, values: &'static [&'static str]| {
         select(values).prop_map(move |value| format!("{key}={value}"))
     };
-    let sometimes = move |key, values| weighted(0.3, of(key, values));
+    let sometimes = move |key, values| weighted(0.4, of(key, values));
     let timing = (
         of("tick_s", &["0", "0", "0.1", "0.3", "0.7", "1", "1", "2", "2", "3", "3.5"]),
         of("detection_lag_s", &["0", "0.2", "1.3"]),

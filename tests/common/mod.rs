@@ -1,11 +1,11 @@
 //! What the integration tests share: random runs, and building runs from text.
-#![allow(dead_code)] // Each test binary uses its own part.
+#![allow(dead_code, unused_imports)] // Each test binary uses its own part.
 
 mod cases;
 mod log;
 
 pub use cases::{Case, Shape, any_case};
-pub use log::{Entry, Log, What};
+pub use log::{Log, What};
 
 use proptest::test_runner::{Config, RngSeed};
 

@@ -10,9 +10,13 @@ mod risk;
 mod scheduler;
 mod stepper;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use aegis_sim::sim::{NoObserver, Outcome, RunRecord};
-use common::{Case, Shape, any_case, config};
+use common::{Case, Log, Shape, What, any_case, config};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use stepper::{Oracle, Try};
 
 /// Both round completions up to a microsecond, after a different number of roundings before.
@@ -75,6 +79,73 @@ fn agree(case: &Case) -> Result<(), TestCaseError> {
     let given_up: Vec<bool> = record.jobs.iter().map(|job| job.given_up.is_some()).collect();
     prop_assert_eq!(given_up, expected.given_up);
     Ok(())
+}
+
+/// The cases exercise what they are meant to compare.
+#[test]
+fn cases_reach_what_matters() {
+    let mut runner = TestRunner::new(config(1));
+    let strategy = any_case(Shape { jobs: 16, runtime_s: 25, noise: 0.2 });
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for _ in 0..400 {
+        let case = strategy.new_tree(&mut runner).unwrap().current();
+        let mut log = Log::default();
+        let record = case.run(&mut log);
+        let mut features = BTreeSet::new();
+        for entry in &log.entries {
+            match &entry.what {
+                What::Reject { kind, .. } => features.insert(*kind),
+                What::Dispatch { gpus, collocated: true } if gpus.len() > 1 => features.insert("shared gang"),
+                What::Dispatch { collocated: true, .. } => features.insert("shared"),
+                What::MemoryGrowth => features.insert("growth"),
+                What::AllocationFailed => features.insert("failure"),
+                What::GiveUp(_) => features.insert("given up"),
+                What::Rate(rate) if *rate < 0.4 => features.insert("slowed down"),
+                _ => false,
+            };
+        }
+        let attempts = &record.attempts;
+        if attempts.iter().any(|a| a.number > 1 && a.collocated) {
+            features.insert("recovered and shared");
+        }
+        if attempts.iter().any(|a| a.number > 2) {
+            features.insert("failed twice");
+        }
+        if record.jobs.iter().any(|job| job.server == 1) {
+            features.insert("second server");
+        }
+        for feature in features {
+            *seen.entry(feature.to_owned()).or_default() += 1;
+        }
+        *seen.entry(case.policy.split('+').next().unwrap().to_owned()).or_default() += 1;
+    }
+    println!("{seen:#?}");
+    for feature in [
+        "awaiting_activity",
+        "exclusive",
+        "failed twice",
+        "failure",
+        "given up",
+        "growth",
+        "job_count",
+        "lucid",
+        "memory",
+        "no_estimate",
+        "observation",
+        "pressure",
+        "recovered and shared",
+        "recovery_needs_idle",
+        "reserved",
+        "second server",
+        "shared",
+        "shared gang",
+        "sharing_score",
+        "slowed down",
+        "too_few_gpus",
+        "utilization",
+    ] {
+        assert!(seen.get(feature).is_some_and(|&count| count >= 4), "{feature} in too few cases: {seen:#?}");
+    }
 }
 
 proptest! {
