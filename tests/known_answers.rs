@@ -246,3 +246,33 @@ fn of_equally_loaded_servers_the_lowest_takes_the_job() {
     let servers: Vec<usize> = record.jobs.iter().map(|job| job.server).collect();
     assert_eq!(servers, [0, 1, 1, 0]);
 }
+
+/// Nor does time stand still for it where it starts and dies at once.
+#[test]
+fn recovery_floors_rise_until_a_job_is_given_up() {
+    let rows = "huge,1,100,0,50000,,,0.5,0.2,0.2,0.5,40000,0\n";
+    let mut world = world(rows, "0,0,huge,1\n1,0.5,huge,1\n", &[1.0]);
+    world.model.override_with("m.toml", "schema_version = 1\n[memory]\noom_exit_s = 0.0\n").unwrap();
+    let growing = "grows,1,100,0,50000,30000,10,0.5,0.2,0.2,0.5,40000,0\n";
+    let mut late = self::world(growing, "0,0,grows,1\n1,0.5,grows,1\n", &[1.0]);
+    late.model = world.model.clone();
+    for policy in all_policies() {
+        for recovery in ["recovery=idle", "recovery=floors"] {
+            for world in [&world, &late] {
+                let record = run_with(world, &policy, "ideal", &[recovery], &mut NoObserver);
+                assert!(record.jobs.iter().all(|job| !job.completed() && job.attempts <= 7), "{policy}");
+            }
+        }
+    }
+}
+
+/// A GPU under pressure is looked at again at the next sample, and not another one only then.
+#[test]
+fn a_window_that_ends_between_two_samples_is_not_missed() {
+    let rows = "busy,1,16,0,4000,,,0.95,0.6,0.3,0.3,,\nlight,1,60,0,4000,,,0.1,0.1,0.1,0.1,,\n";
+    let world = world(rows, "0,0,busy,1\n1,0.25,light,1\n2,0.75,light,1\n", &[1.0, 1.0]);
+    let settings = ["observation_window_s=2", "telemetry_samples=1"];
+    let record = run_with(&world, "aegis", "ideal", &settings, &mut NoObserver);
+    assert_eq!(record.gpus_of(&record.attempts[2]), [1]);
+    assert_eq!(record.jobs[2].first_dispatch, Time::from_s(2.25));
+}
