@@ -134,6 +134,44 @@ impl Ran {
         Ok(())
     }
 
+    /// What observers are told of the GPUs adds up to what the record says of them.
+    fn gpu_events_add_up(&self) -> Checked {
+        let span_s = self.record.makespan_s();
+        for (index, record) in self.record.gpus.iter().enumerate() {
+            let (mut busy_s, mut sums, mut state, mut since) =
+                (0.0, [0.0; 5], (0, [0.0; 5]), self.record.start);
+            let mut book = |until: Time, next: (usize, [f64; 5])| {
+                let passed_s = (until - since).as_s();
+                busy_s += if state.0 > 0 { passed_s } else { 0.0 };
+                sums = std::array::from_fn(|i| sums[i] + passed_s * state.1[i]);
+                (state, since) = (next, until);
+            };
+            for entry in &self.log.entries {
+                if let What::Gpu { gpu, jobs, used_mib, activity: [a, b, c, d] } = entry.what
+                    && gpu == index
+                {
+                    book(entry.time, (jobs, [used_mib, a, b, c, d]));
+                }
+            }
+            book(self.record.end, (0, [0.0; 5]));
+            let means = [
+                record.memory_mean_mib,
+                record.smact_mean,
+                record.smocc_mean,
+                record.drama_mean,
+                record.gpu_util_mean,
+            ];
+            prop_assert!((busy_s - record.busy_s).abs() < 1e-3, "GPU {index}: busy {busy_s}, {record:?}");
+            for (sum, mean) in sums.iter().zip(means) {
+                prop_assert!(
+                    (sum - mean * span_s).abs() <= 1e-6 * (1.0 + sum),
+                    "GPU {index}: {sums:?}, {record:?}"
+                );
+            }
+        }
+        Ok(())
+    }
+
     fn no_gpu_is_shared(&self) -> Checked {
         for (i, one) in self.record.attempts.iter().enumerate() {
             for other in &self.record.attempts[..i] {
@@ -158,6 +196,7 @@ proptest! {
         ran.every_job_ends_once()?;
         ran.attempts_are_sound()?;
         ran.waits_and_executions_add_up()?;
+        ran.gpu_events_add_up()?;
         if !ran.params.noise && !ran.params.runtime_factors {
             ran.work_is_done_once()?;
         }

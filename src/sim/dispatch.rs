@@ -193,6 +193,9 @@ impl Run<'_> {
             collocated,
         };
         self.emit(observer, Some(job), kind);
+        for &gpu in &self.states[job].gpus {
+            self.tell_gpu(gpu, observer);
+        }
     }
 
     /// A process ends: its GPUs are free of it at once, and the scheduler notices a little later.

@@ -22,7 +22,7 @@ pub enum What {
     OutOfMemory,
     Recover,
     GiveUp(&'static str),
-    Gpu { gpu: usize, jobs: usize, used_mib: f64 },
+    Gpu { gpu: usize, jobs: usize, used_mib: f64, activity: [f64; 4] },
 }
 
 /// Writes down all events.
@@ -53,7 +53,7 @@ impl Observer for Log {
             EventKind::OutOfMemory { .. } => What::OutOfMemory,
             EventKind::Recover { .. } => What::Recover,
             EventKind::GiveUp { reason } => What::GiveUp(reason),
-            EventKind::Gpu { gpu, jobs, used_mib, .. } => What::Gpu { gpu, jobs, used_mib },
+            EventKind::Gpu { gpu, jobs, used_mib, activity } => What::Gpu { gpu, jobs, used_mib, activity },
         };
         self.entries.push(Entry { time: event.time, job: event.job, what });
     }
