@@ -6,6 +6,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod physics;
 mod risk;
 mod scheduler;
 mod stepper;

@@ -10,6 +10,30 @@ const SMOCC: usize = 1;
 const DRAMA: usize = 2;
 
 impl Oracle<'_> {
+    /// Sends a job to the server with the least work waiting.
+    pub fn arrive(&mut self, job: usize) {
+        // Work waiting on each server that could hold the job; servers with room for its memory first.
+        let wanted = self.world.jobs[job].gpus;
+        let peak_mib = self.workload(job).profile(0).peak_memory_mib;
+        let choice = (0..self.queues.len()).filter(|&server| self.gpus_of(server).len() >= wanted);
+        let server = choice.min_by_key(|&server| {
+            let room = self
+                .gpus_of(server)
+                .iter()
+                .filter(|&&gpu| self.gpus[gpu].allocatable_mib >= peak_mib)
+                .count();
+            let waiting = self.queues[server].iter().chain(&self.recovery[server]);
+            let gpu_us: i64 = waiting
+                .map(|&j| self.world.jobs[j].gpus as i64 * self.world.jobs[j].solo_runtime.micros())
+                .sum();
+            (room < wanted, gpu_us)
+        });
+        let server = server.unwrap();
+        self.jobs[job].server = server;
+        self.jobs[job].stage = Stage::Waiting;
+        self.queues[server].push(job);
+    }
+
     /// One step of a server's scheduler loop; whether a job was dispatched.
     pub fn tick(&mut self, server: usize) -> bool {
         let Some(&job) = self.recovery[server].first().or(self.queues[server].first()) else {

@@ -1,13 +1,11 @@
 //! The truth, step by step.
 
-use aegis_sim::model::Model;
 use aegis_sim::policy::{BlindGpu, Params, PolicyKind};
 use aegis_sim::sim::World;
-use aegis_sim::workload::{GpuProfile, Workload};
 
 /// Microseconds.
 const STEP: i64 = 200_000;
-const SECOND: i64 = 1_000_000;
+pub const SECOND: i64 = 1_000_000;
 /// Rounding that is not taken for work left over.
 const NOTHING_US: f64 = 1e-3;
 
@@ -68,9 +66,9 @@ pub enum Door {
 pub struct Gpu {
     pub server: usize,
     pub memory_mib: f64,
-    allocatable_mib: f64,
-    speed: f64,
-    blind: bool,
+    pub allocatable_mib: f64,
+    pub speed: f64,
+    pub blind: bool,
     /// In the order of dispatch.
     pub jobs: Vec<usize>,
     pub newest: Option<usize>,
@@ -85,7 +83,7 @@ pub struct Oracle<'w> {
     pub world: &'w World,
     pub kind: PolicyKind,
     pub params: Params,
-    seed: u64,
+    pub seed: u64,
     pub now: i64,
     pub jobs: Vec<Job>,
     pub gpus: Vec<Gpu>,
@@ -287,29 +285,6 @@ impl<'w> Oracle<'w> {
         true
     }
 
-    fn arrive(&mut self, job: usize) {
-        // Work waiting on each server that could hold the job; servers with room for its memory first.
-        let wanted = self.world.jobs[job].gpus;
-        let peak_mib = self.workload(job).profile(0).peak_memory_mib;
-        let choice = (0..self.queues.len()).filter(|&server| self.gpus_of(server).len() >= wanted);
-        let server = choice.min_by_key(|&server| {
-            let room = self
-                .gpus_of(server)
-                .iter()
-                .filter(|&&gpu| self.gpus[gpu].allocatable_mib >= peak_mib)
-                .count();
-            let waiting = self.queues[server].iter().chain(&self.recovery[server]);
-            let gpu_us: i64 = waiting
-                .map(|&j| self.world.jobs[j].gpus as i64 * self.world.jobs[j].solo_runtime.micros())
-                .sum();
-            (room < wanted, gpu_us)
-        });
-        let server = server.unwrap();
-        self.jobs[job].server = server;
-        self.jobs[job].stage = Stage::Waiting;
-        self.queues[server].push(job);
-    }
-
     pub fn launch(&mut self, job: usize, at: i64) {
         let factor = match self.params.runtime_factors {
             true => self.world.model.runtime_factors.get(&self.workload(job).name).copied().unwrap_or(1.0),
@@ -408,82 +383,5 @@ impl<'w> Oracle<'w> {
         }
         self.active.retain(|&other| other != job);
         self.jobs[job].grows_at = None;
-    }
-
-    pub fn workload(&self, job: usize) -> &'w Workload {
-        self.world.workload(job)
-    }
-
-    pub fn gpus_of(&self, server: usize) -> Vec<usize> {
-        (0..self.gpus.len()).filter(|&gpu| self.gpus[gpu].server == server).collect()
-    }
-
-    fn rank(&self, job: usize, gpu: usize) -> usize {
-        self.jobs[job].gpus.iter().position(|&other| other == gpu).unwrap()
-    }
-
-    fn profile_on(&self, job: usize, gpu: usize) -> &'w GpuProfile {
-        self.workload(job).profile(self.rank(job, gpu))
-    }
-
-    fn used_mib(&self, gpu: usize) -> f64 {
-        self.gpus[gpu].jobs.iter().map(|&job| self.jobs[job].held_mib[self.rank(job, gpu)]).sum()
-    }
-
-    fn uses(&self, job: usize, gpu: usize) -> bool {
-        let profile = self.profile_on(job, gpu);
-        self.jobs[job].stage == Stage::Training
-            && [profile.smact, profile.smocc, profile.drama, profile.gpu_util].iter().any(|a| a.mean > 0.0)
-    }
-
-    /// Progress per unit of time: that of the slowest of the GPUs that the job uses.
-    fn rate(&self, job: usize) -> f64 {
-        let all = &self.jobs[job].gpus;
-        let used: Vec<usize> = all.iter().copied().filter(|&gpu| self.uses(job, gpu)).collect();
-        if used.is_empty() {
-            return all.iter().map(|&gpu| self.gpus[gpu].speed).fold(f64::INFINITY, f64::min);
-        }
-        used.iter().map(|&gpu| self.rate_on(job, gpu)).fold(f64::INFINITY, f64::min)
-    }
-
-    fn rate_on(&self, job: usize, gpu: usize) -> f64 {
-        let Model { interference, .. } = &self.world.model;
-        let strength = self.params.interference_strength;
-        let own = self.profile_on(job, gpu);
-        let (mut slowdown, mut drama) = (1.0, own.drama.mean);
-        for &other in self.gpus[gpu].jobs.iter().filter(|&&other| other != job && self.uses(other, gpu)) {
-            let profile = self.profile_on(other, gpu);
-            let memory = profile.peak_memory_mib / interference.memory_unit_mib;
-            let s = profile.smact.mean;
-            slowdown *= 1.0 + strength * s * s * (interference.base + interference.memory_slope * memory);
-            drama += profile.drama.mean;
-        }
-        let saturation =
-            |sum: f64| 1.0 + interference.bandwidth_slope * (sum - interference.bandwidth_knee).max(0.0);
-        slowdown *= 1.0 + strength * (saturation(drama) / saturation(own.drama.mean) - 1.0);
-        self.gpus[gpu].speed / slowdown
-    }
-
-    /// What a monitor reads at a whole second.
-    fn sample(&mut self) {
-        let second = self.now / SECOND;
-        for gpu in 0..self.gpus.len() {
-            let mut quiet = [1.0; 3];
-            for &job in self.gpus[gpu].jobs.iter().filter(|&&job| self.jobs[job].stage == Stage::Training) {
-                let pace = (self.rate(job) / self.gpus[gpu].speed).min(1.0);
-                let profile = self.profile_on(job, gpu);
-                let sampler = self.world.model.telemetry.sampler(profile, self.seed, job as u64);
-                let values = sampler.values(sampler.dwell(second));
-                for metric in 0..3 {
-                    quiet[metric] *= 1.0 - pace * values[metric];
-                }
-            }
-            let mut sample = quiet.map(|quiet| 1.0 - quiet);
-            if self.gpus[gpu].blind {
-                (sample[0], sample[1]) = (0.0, 0.0);
-            }
-            self.gpus[gpu].samples.push(sample);
-            self.gpus[gpu].sampled_used_mib = self.used_mib(gpu);
-        }
     }
 }
