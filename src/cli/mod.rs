@@ -1,6 +1,7 @@
 //! The command line: arguments, a library call, output. One file per subcommand.
 
 mod args;
+mod calibrate;
 mod compare;
 mod figures;
 mod list;
@@ -37,6 +38,7 @@ enum Command {
     Run(run::RunArgs),
     Compare(compare::CompareArgs),
     Reproduce(reproduce::ReproduceArgs),
+    Calibrate(calibrate::CalibrateArgs),
     List(list::ListArgs),
 }
 
@@ -56,6 +58,7 @@ fn execute(command: Command) -> Result<()> {
         Command::Run(args) => args.execute(),
         Command::Compare(args) => args.execute(),
         Command::Reproduce(args) => args.execute(),
+        Command::Calibrate(args) => args.execute(),
         Command::List(args) => args.execute(),
     }
 }

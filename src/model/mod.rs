@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result, input_error};
 
-pub use interference::{Interference, PairFactors};
+pub use interference::{Crowding, Interference, PairFactors};
 pub use noise::{Noise, Stream, counter_uniform};
 pub use telemetry::{Combination, SAMPLED_METRICS, Sampler, Telemetry};
 
@@ -29,6 +29,7 @@ pub struct Memory {
 #[derive(Debug, Clone)]
 pub struct Model {
     pub interference: Interference,
+    pub crowding: Crowding,
     pub memory: Memory,
     pub telemetry: Telemetry,
     pub noise: Noise,
@@ -42,14 +43,16 @@ pub struct Model {
 struct Sections {
     schema_version: u32,
     interference: Option<Interference>,
+    crowding: Option<Crowding>,
     memory: Option<Memory>,
     telemetry: Option<Telemetry>,
     noise: Option<Noise>,
     runtime_factors: Option<BTreeMap<String, f64>>,
 }
 
-const BUILTIN: [(&str, &str); 5] = [
+const BUILTIN: [(&str, &str); 6] = [
     ("models/interference.toml", include_str!("../../models/interference.toml")),
+    ("models/crowding.toml", include_str!("../../models/crowding.toml")),
     ("models/memory.toml", include_str!("../../models/memory.toml")),
     ("models/telemetry.toml", include_str!("../../models/telemetry.toml")),
     ("models/noise.toml", include_str!("../../models/noise.toml")),
@@ -63,6 +66,7 @@ impl Model {
         for (source, text) in BUILTIN {
             let part = Sections::parse(source, text).expect("the built-in model parses: a test sees to it");
             all.interference = part.interference.or(all.interference);
+            all.crowding = part.crowding.or(all.crowding);
             all.memory = part.memory.or(all.memory);
             all.telemetry = part.telemetry.or(all.telemetry);
             all.noise = part.noise.or(all.noise);
@@ -78,6 +82,7 @@ impl Model {
     pub fn override_with(&mut self, source: &str, text: &str) -> Result<()> {
         let given = Sections::parse(source, text)?;
         replace(&mut self.interference, given.interference);
+        replace(&mut self.crowding, given.crowding);
         replace(&mut self.memory, given.memory);
         replace(&mut self.telemetry, given.telemetry);
         replace(&mut self.noise, given.noise);
@@ -115,6 +120,9 @@ impl Sections {
         if let Some(interference) = &file.interference {
             interference.check(check)?;
         }
+        if let Some(crowding) = &file.crowding {
+            check("crowding.per_job", crowding.per_job, 0.0..=100.0)?;
+        }
         if let Some(memory) = &file.memory {
             check("memory.oom_exit_s", memory.oom_exit_s, 0.0..=3600.0)?;
         }
@@ -134,6 +142,7 @@ impl Sections {
     fn complete(self) -> Option<Model> {
         Some(Model {
             interference: self.interference?,
+            crowding: self.crowding?,
             memory: self.memory?,
             telemetry: self.telemetry?,
             noise: self.noise?,

@@ -65,6 +65,11 @@ pub struct Observation<'a> {
 }
 
 impl<'a> Observation<'a> {
+    /// When telemetry is sampled next: at the next whole second.
+    pub fn next_sample(&self) -> Time {
+        Time::from_whole_s(self.now.whole_s() + 1)
+    }
+
     /// The profiles of the jobs on a GPU.
     pub fn residents(&self, gpu: usize) -> impl Iterator<Item = &'a JobProfile> {
         let (profiles, gpus) = (self.profiles, self.gpus);
@@ -81,9 +86,7 @@ pub trait RiskSource {
 /// When a job that could not be placed is worth another look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Recheck {
-    /// At the next telemetry sample.
-    NextSample,
-    /// At a known time.
+    /// At a known time, if nothing changes before.
     At(Time),
     /// When a job arrives, starts, ends or dies.
     OnChange,

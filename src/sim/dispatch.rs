@@ -60,7 +60,6 @@ impl Run<'_> {
         let scheduler = &self.loops[server];
         let next_sample = Time::from_whole_s(self.now.whole_s() + 1);
         let asked = match recheck {
-            Recheck::NextSample => Some(next_sample),
             Recheck::At(time) => Some(time.max(self.now + Time::STEP)),
             Recheck::OnChange => None,
         };
@@ -98,18 +97,14 @@ impl Run<'_> {
         observer: &mut dyn Observer,
     ) {
         let now = self.now;
-        let gpu_s = self.gpu_s(job);
+        let gpu_us = self.gpu_us(job);
         let scheduler = &mut self.loops[server];
         if scheduler.recovery.front() == Some(&job) {
             scheduler.recovery.pop_front();
         } else {
             scheduler.queue.pop_front();
         }
-        scheduler.queued_gpu_s -= gpu_s;
-        if scheduler.queue.is_empty() && scheduler.recovery.is_empty() {
-            // Rounding must not be left behind to decide where later jobs go.
-            scheduler.queued_gpu_s = 0.0;
-        }
+        scheduler.queued_gpu_us -= gpu_us;
 
         let launch = now + Time::from_s(self.params.dispatch_lag_s);
         let window = Time::from_s(self.params.observation_window_s);
@@ -155,7 +150,9 @@ impl Run<'_> {
         state.attempts += 1;
         state.attempt = self.record.attempts.len();
         state.phase = Phase::Startup;
-        state.effective_floor_mib = required_mib.unwrap_or(0.0).max(least_available_mib);
+        // A recovered job is placed under its floor whatever the policy asks for, or its floors would not rise.
+        let floor_mib = required_mib.into_iter().chain(state.recovery_floor_mib).reduce(f64::max);
+        state.effective_floor_mib = floor_mib.unwrap_or(0.0).max(least_available_mib);
         self.record.attempts.push(Attempt {
             job,
             number: state.attempts,
@@ -166,7 +163,7 @@ impl Run<'_> {
             end: launch,
             outcome: Outcome::Completed,
             collocated,
-            floor_mib: required_mib.or(state.recovery_floor_mib),
+            floor_mib,
         });
         let record = &mut self.record.jobs[job];
         if state.attempts == 1 {
@@ -196,6 +193,9 @@ impl Run<'_> {
             collocated,
         };
         self.emit(observer, Some(job), kind);
+        for &gpu in &self.states[job].gpus {
+            self.tell_gpu(gpu, observer);
+        }
     }
 
     /// A process ends: its GPUs are free of it at once, and the scheduler notices a little later.
@@ -262,10 +262,10 @@ impl Run<'_> {
         state.recovery_floor_mib = floor_mib.or(state.recovery_floor_mib);
         state.forced_idle = floor_mib.is_none();
         let server = state.server;
-        let gpu_s = self.gpu_s(job);
+        let gpu_us = self.gpu_us(job);
         let scheduler = &mut self.loops[server];
         scheduler.recovery.push_back(job);
-        scheduler.queued_gpu_s += gpu_s;
+        scheduler.queued_gpu_us += gpu_us;
         self.emit(observer, Some(job), EventKind::Recover { floor_mib });
         self.request_tick(server, self.now);
     }

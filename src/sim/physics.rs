@@ -139,23 +139,30 @@ impl Run<'_> {
             let gpu = self.states[job].gpus[i];
             for k in 0..self.gpus[gpu].residents.len() {
                 let resident = self.gpus[gpu].residents[k];
-                if resident.active {
-                    self.update_rate(resident.job, job, observer);
+                if resident.active && self.update_rate(resident.job, observer) {
+                    self.tell_other_gpus(resident.job, job, observer);
                 }
             }
             self.tell_gpu(gpu, observer);
         }
     }
 
-    /// Works out a job's rate anew after a change by `cause`.
-    fn update_rate(&mut self, job: usize, cause: usize, observer: &mut dyn Observer) {
+    /// A gang's pace changed: tells of its GPUs that `job` is not on.
+    fn tell_other_gpus(&self, gang: usize, job: usize, observer: &mut dyn Observer) {
+        for &gpu in self.states[gang].gpus.iter().filter(|gpu| !self.states[job].gpus.contains(gpu)) {
+            self.tell_gpu(gpu, observer);
+        }
+    }
+
+    /// Whether the rate is another one now.
+    fn update_rate(&mut self, job: usize, observer: &mut dyn Observer) -> bool {
         let state = &self.states[job];
         let slowest_gpu =
             state.gpus.iter().map(|&gpu| self.gpus[gpu].spec.speed).fold(f64::INFINITY, f64::min);
         let contended = state.gpus.iter().filter_map(|&gpu| self.contended_rate(gpu, job));
         let rate = contended.reduce(f64::min).unwrap_or(slowest_gpu);
         if rate == state.rate && state.completion.is_some() {
-            return;
+            return false;
         }
         let state = &mut self.states[job];
         state.progress(self.now);
@@ -178,12 +185,9 @@ impl Run<'_> {
                 resident.pace = pace;
             }
             self.telemetry.set_pace(gpu, job, pace);
-            // A gang's pace changes on GPUs that it does not share with the cause, too.
-            if !self.states[cause].gpus.contains(&gpu) {
-                self.tell_gpu(gpu, observer);
-            }
         }
         self.emit(observer, Some(job), EventKind::Rate { rate });
+        true
     }
 
     /// The rate at which a job could progress on one of its GPUs; `None` if it does not compute there.
@@ -201,7 +205,7 @@ impl Run<'_> {
             pressure += (other.pressure + other.traffic * own.drama()) * own.sensitivity;
             others += 1;
         }
-        let crowding = self.world.model.interference.crowding(others);
+        let crowding = self.world.model.crowding.slowdown(others);
         Some(truth.spec.speed / (1.0 + pressure + self.params.interference_strength * crowding))
     }
 }

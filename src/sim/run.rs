@@ -44,8 +44,8 @@ pub(super) struct Loop {
     pub first_gpu: usize,
     pub queue: VecDeque<usize>,
     pub recovery: VecDeque<usize>,
-    /// GPU-seconds of the jobs in both queues.
-    pub queued_gpu_s: f64,
+    /// GPU-microseconds of the jobs in both queues: whole, so that equal loads compare equal.
+    pub queued_gpu_us: i128,
     pub tick: Option<(Time, Handle)>,
     /// Instant of the last tick.
     pub ticked: Option<Time>,
@@ -200,9 +200,9 @@ impl<'w> Run<'w> {
         self.states[job].server = server;
         self.record.jobs[job].server = server;
         self.emit(observer, Some(job), EventKind::Submit { server });
-        let gpu_s = self.gpu_s(job);
+        let gpu_us = self.gpu_us(job);
         let scheduler = &mut self.loops[server];
-        scheduler.queued_gpu_s += gpu_s;
+        scheduler.queued_gpu_us += gpu_us;
         scheduler.queue.push_back(job);
         // Behind another job it changes nothing that the scheduler looks at.
         if scheduler.queue.len() == 1 && scheduler.recovery.is_empty() {
@@ -215,13 +215,13 @@ impl<'w> Run<'w> {
     fn route(&self, job: usize) -> usize {
         let wanted = self.world.jobs[job].gpus;
         let peak_mib = self.world.workload(job).profile(0).peak_memory_mib;
-        let mut best: Option<(bool, f64, usize)> = None;
+        let mut best: Option<(bool, i128, usize)> = None;
         for (index, server) in self.world.cluster.servers.iter().enumerate() {
             if server.gpus.len() < wanted {
                 continue;
             }
             let roomy = server.gpus.iter().filter(|gpu| gpu.allocatable_mib >= peak_mib).count() >= wanted;
-            let candidate = (!roomy, self.loops[index].queued_gpu_s, index);
+            let candidate = (!roomy, self.loops[index].queued_gpu_us, index);
             if best.is_none_or(|best| candidate < best) {
                 best = Some(candidate);
             }
@@ -229,9 +229,9 @@ impl<'w> Run<'w> {
         best.map_or(0, |(_, _, index)| index)
     }
 
-    pub(super) fn gpu_s(&self, job: usize) -> f64 {
+    pub(super) fn gpu_us(&self, job: usize) -> i128 {
         let job = &self.world.jobs[job];
-        job.gpus as f64 * job.solo_runtime.as_s()
+        job.gpus as i128 * i128::from(job.solo_runtime.micros())
     }
 
     /// Has a server's scheduler look at its queue at the first point of its grid from `time` on.
@@ -325,7 +325,7 @@ impl Loop {
             first_gpu,
             queue: VecDeque::with_capacity(64),
             recovery: VecDeque::with_capacity(8),
-            queued_gpu_s: 0.0,
+            queued_gpu_us: 0,
             tick: None,
             ticked: None,
             views,

@@ -32,7 +32,7 @@ impl Policy for Aegis {
             }
             // Last, as it is the only filter that costs anything.
             if let Some(reason) = filtered.then(|| pressure::rejection(gpu, risks, params)).flatten() {
-                out.reject(gpu, reason, Recheck::NextSample);
+                out.reject(gpu, reason, Recheck::At(observation.next_sample()));
                 continue;
             }
             let key = order::key(gpu, view, observation, risks, params);

@@ -1,0 +1,141 @@
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+
+use super::args::{FormatArg, SettingsArgs};
+use super::output::print;
+use crate::calibrate::{
+    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, run_cadence, run_crowding, run_pairs,
+};
+use crate::error::{Error, Result};
+use crate::experiment::Evaluation;
+use crate::report::{Row, atomic, render};
+use crate::workload::Catalogue;
+
+/// Fit the model to measurements and write it as a file for --model
+#[derive(Args)]
+#[command(after_help = "Examples:
+  aegis-sim calibrate pairs                                        the built-in fit, with its errors
+  aegis-sim calibrate pairs my-pairs.csv --workloads my.csv --out my-interference.toml
+  aegis-sim calibrate cadence my-timelines.csv --out my-cadence.toml
+  aegis-sim calibrate crowding --out crowding.toml
+
+Without a data file, each fits what is built in, and writes the built-in model file byte for byte.
+experiments/README.md lists the columns of the data files.")]
+pub(super) struct CalibrateArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Interference, from runtimes of jobs alone and in pairs
+    Pairs {
+        /// Pair runtimes (CSV) [default: experiments/measured/pairs.csv]
+        pairs: Option<PathBuf>,
+        /// Runs of three and more jobs on a GPU (CSV), to test the fit on [default: built in with the built-in pairs]
+        #[arg(long, value_name = "FILE")]
+        multiway: Option<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Runtime factors and scheduler cadence, from timelines of exclusive runs
+    Cadence {
+        /// Timelines (CSV) [default: experiments/measured/timelines.csv]
+        timelines: Option<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Crowding of GPUs with three and more jobs, from measured runs of whole traces
+    Crowding {
+        /// Evaluation file (TOML) [default: experiments/paper.toml]
+        #[arg(long, value_name = "FILE")]
+        evaluation: Option<PathBuf>,
+        #[command(flatten)]
+        settings: SettingsArgs,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+}
+
+#[derive(Args)]
+struct Common {
+    /// Workload catalogue (CSV) [default: models/workloads.csv]
+    #[arg(long, value_name = "FILE")]
+    workloads: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Args)]
+struct OutputArgs {
+    /// Write the model file here
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArg,
+}
+
+impl CalibrateArgs {
+    pub fn execute(self) -> Result<()> {
+        let (report, output) = match self.what {
+            What::Pairs { pairs, multiway, common } => {
+                let pairs = pairs.as_deref().map(read).transpose()?;
+                let multiway = multiway.as_deref().map(read).transpose()?;
+                // Other people's pairs are not tested on what is built in.
+                let builtin_multiway = pairs.is_none().then_some(BUILTIN_MULTIWAY);
+                let multiway = multiway.as_ref().map(borrow).or(builtin_multiway);
+                let pairs = pairs.as_ref().map_or(BUILTIN_PAIRS, borrow);
+                (run_pairs(pairs, multiway, &common.catalogue()?)?, common.output)
+            }
+            What::Cadence { timelines, common } => {
+                let timelines = timelines.as_deref().map(read).transpose()?;
+                let timelines = timelines.as_ref().map_or(BUILTIN_TIMELINES, borrow);
+                (run_cadence(timelines, &common.catalogue()?)?, common.output)
+            }
+            What::Crowding { evaluation, settings, output } => {
+                let evaluation = match evaluation {
+                    Some(path) => Evaluation::load(&path)?,
+                    None => Evaluation::builtin(),
+                };
+                (run_crowding(&evaluation, &settings.load()?)?, output)
+            }
+        };
+        output.write(&report)
+    }
+}
+
+impl Common {
+    fn catalogue(&self) -> Result<Catalogue> {
+        self.workloads.as_deref().map_or_else(|| Ok(Catalogue::builtin()), Catalogue::load)
+    }
+}
+
+impl OutputArgs {
+    fn write(&self, report: &Report) -> Result<()> {
+        if let Some(path) = &self.out {
+            atomic::write(path, report.toml.as_bytes())?;
+        }
+        let rows: Vec<Row> = report
+            .lines
+            .iter()
+            .map(|(name, value)| {
+                [("name".to_owned(), name.as_str().into()), ("value".to_owned(), value.as_str().into())]
+                    .into_iter()
+                    .collect()
+            })
+            .collect();
+        print(&render(self.format.format, &rows, &[("name", "name"), ("value", "value")])?)
+    }
+}
+
+type Source = (String, Vec<u8>);
+
+fn read(path: &Path) -> Result<Source> {
+    let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
+    Ok((path.display().to_string(), bytes))
+}
+
+fn borrow(source: &Source) -> (&str, &[u8]) {
+    (&source.0, &source.1)
+}
