@@ -55,6 +55,11 @@ impl GpuState {
         self.residents.iter_mut().find(|resident| resident.job == job)
     }
 
+    /// What can still be allocated.
+    pub fn free_mib(&self) -> f64 {
+        self.spec.allocatable_mib - self.used_mib
+    }
+
     /// Adds up memory again after a change: sums that are carried along drift.
     pub fn update_memory(&mut self) {
         self.used_mib = self.residents.iter().map(|resident| resident.memory_mib).sum();

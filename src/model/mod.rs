@@ -23,6 +23,17 @@ pub use telemetry::{Combination, SAMPLED_METRICS, Sampler, Telemetry};
 pub struct Memory {
     /// Seconds from the allocation that does not fit to the end of the process.
     pub oom_exit_s: f64,
+    pub growth: Growth,
+}
+
+/// What the memory is that a workload takes after its first GPU activity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Growth {
+    /// An allocator's cache: it takes what is free, up to the peak, and does without the rest.
+    Cached,
+    /// An allocation like the first: where it does not fit, the process dies of OOM.
+    Required,
 }
 
 /// All constants of the physics.
@@ -184,7 +195,10 @@ mod tests {
         for (text, says) in [
             ("schema_version = 1\n[telemetry]\ndwell = 3.0\n", "line 3"),
             (&format!("{section}dwell_s = 0.0\n"), "key telemetry.dwell_s: found 0"),
-            ("schema_version = 1\n[memory]\noom_exit_s = nan\n", "key memory.oom_exit_s: found NaN"),
+            (
+                "schema_version = 1\n[memory]\ngrowth = \"cached\"\noom_exit_s = nan\n",
+                "key memory.oom_exit_s: found NaN",
+            ),
             ("schema_version = 2\n", "schema_version 2"),
         ] {
             let message = model.override_with("m.toml", text).unwrap_err().to_string();

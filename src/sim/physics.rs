@@ -4,6 +4,7 @@ use super::event::{EventKind, Observer};
 use super::run::{Class, Pending, Run};
 use super::running::Phase;
 use crate::engine::Time;
+use crate::model::Growth;
 use crate::policy::Availability;
 
 impl Run<'_> {
@@ -13,7 +14,7 @@ impl Run<'_> {
         let workload = self.world.workload(job);
         for (rank, &gpu) in self.states[job].gpus.iter().enumerate() {
             let needed_mib = workload.profile(rank).initial_memory_mib;
-            let free_mib = self.gpus[gpu].spec.allocatable_mib - self.gpus[gpu].used_mib;
+            let free_mib = self.gpus[gpu].free_mib();
             if needed_mib > free_mib {
                 return self.fail_allocation(job, gpu, needed_mib, free_mib, observer);
             }
@@ -61,15 +62,15 @@ impl Run<'_> {
         self.request_tick(server, now);
     }
 
-    /// A job's memory reaches its peak.
+    /// A job's memory grows to its peak, as far as it has to and can.
     pub(super) fn memory_growth(&mut self, job: usize, observer: &mut dyn Observer) {
         self.states[job].growth = None;
         let workload = self.world.workload(job);
         for (rank, &gpu) in self.states[job].gpus.iter().enumerate() {
             let profile = workload.profile(rank);
             let needed_mib = profile.peak_memory_mib - profile.initial_memory_mib;
-            let free_mib = self.gpus[gpu].spec.allocatable_mib - self.gpus[gpu].used_mib;
-            if needed_mib > free_mib {
+            let free_mib = self.gpus[gpu].free_mib();
+            if needed_mib > free_mib && self.world.model.memory.growth == Growth::Required {
                 return self.fail_allocation(job, gpu, needed_mib, free_mib, observer);
             }
         }
@@ -77,8 +78,10 @@ impl Run<'_> {
             let gpu = self.states[job].gpus[rank];
             self.before_change(gpu);
             let truth = &mut self.gpus[gpu];
+            let profile = workload.profile(rank);
+            let free_mib = truth.free_mib().max(0.0);
             if let Some(resident) = truth.resident_mut(job) {
-                resident.memory_mib = workload.profile(rank).peak_memory_mib;
+                resident.memory_mib = profile.peak_memory_mib.min(profile.initial_memory_mib + free_mib);
             }
             truth.update_memory();
             self.telemetry.set_used_mib(gpu, truth.used_mib);

@@ -1,5 +1,6 @@
 //! The truth, step by step.
 
+use aegis_sim::model::Growth;
 use aegis_sim::policy::{BlindGpu, Params, PolicyKind};
 use aegis_sim::sim::World;
 
@@ -327,9 +328,18 @@ impl<'w> Oracle<'w> {
 
     fn grow(&mut self, job: usize) {
         self.jobs[job].grows_at = None;
-        let needs: Vec<f64> =
+        let peaks: Vec<f64> =
             (0..self.jobs[job].gpus.len()).map(|r| self.workload(job).profile(r).peak_memory_mib).collect();
-        self.allocate(job, &needs);
+        if self.world.model.memory.growth == Growth::Cached {
+            for (rank, peak) in peaks.into_iter().enumerate() {
+                let gpu = self.jobs[job].gpus[rank];
+                let held = self.jobs[job].held_mib[rank];
+                let left = self.gpus[gpu].allocatable_mib - self.used_mib(gpu);
+                self.jobs[job].held_mib[rank] = held + (peak - held).min(left).max(0.0);
+            }
+            return;
+        }
+        self.allocate(job, &peaks);
     }
 
     /// Brings a job to these amounts of memory, or has it die.
