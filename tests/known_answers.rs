@@ -262,7 +262,10 @@ fn recovery_floors_rise_until_a_job_is_given_up() {
     let mut world = world(rows, "0,0,holds,1\n1,1,huge,1\n", &[1.0]);
     world
         .model
-        .override_with("m.toml", "schema_version = 1\n[memory]\noom_exit_s = 0.0\ngrowth = \"required\"\n")
+        .override_with(
+            "m.toml",
+            "schema_version = 1\n[memory]\noom_exit_s = 0.0\ngrowth = \"required\"\nelastic_fraction = 0.0\n",
+        )
         .unwrap();
     for policy in all_policies() {
         for recovery in ["recovery=idle", "recovery=floors"] {

@@ -51,6 +51,10 @@ impl GpuState {
         GpuState { spec, server, residents, used_mib: 0.0, meter: GpuMeter::default(), combinations }
     }
 
+    pub fn resident(&self, job: usize) -> Option<&Resident> {
+        self.residents.iter().find(|resident| resident.job == job)
+    }
+
     pub fn resident_mut(&mut self, job: usize) -> Option<&mut Resident> {
         self.residents.iter_mut().find(|resident| resident.job == job)
     }

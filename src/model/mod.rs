@@ -23,6 +23,8 @@ pub use telemetry::{Combination, SAMPLED_METRICS, Sampler, Telemetry};
 pub struct Memory {
     /// Seconds from the allocation that does not fit to the end of the process.
     pub oom_exit_s: f64,
+    /// Share of a workload's profiled memory that its allocator can do without where memory is short.
+    pub elastic_fraction: f64,
     pub growth: Growth,
 }
 
@@ -136,6 +138,7 @@ impl Sections {
         }
         if let Some(memory) = &file.memory {
             check("memory.oom_exit_s", memory.oom_exit_s, 0.0..=3600.0)?;
+            check("memory.elastic_fraction", memory.elastic_fraction, 0.0..=1.0)?;
         }
         if let Some(telemetry) = &file.telemetry {
             check("telemetry.dwell_s", telemetry.dwell_s, 1.0..=86400.0)?;
@@ -196,7 +199,7 @@ mod tests {
             ("schema_version = 1\n[telemetry]\ndwell = 3.0\n", "line 3"),
             (&format!("{section}dwell_s = 0.0\n"), "key telemetry.dwell_s: found 0"),
             (
-                "schema_version = 1\n[memory]\ngrowth = \"cached\"\noom_exit_s = nan\n",
+                "schema_version = 1\n[memory]\ngrowth = \"cached\"\nelastic_fraction = 0.1\noom_exit_s = nan\n",
                 "key memory.oom_exit_s: found NaN",
             ),
             ("schema_version = 2\n", "schema_version 2"),

@@ -13,7 +13,7 @@ impl Run<'_> {
         let now = self.now;
         let workload = self.world.workload(job);
         for (rank, &gpu) in self.states[job].gpus.iter().enumerate() {
-            let needed_mib = workload.profile(rank).initial_memory_mib;
+            let needed_mib = self.needed_mib(workload.profile(rank).initial_memory_mib);
             let free_mib = self.gpus[gpu].free_mib();
             if needed_mib > free_mib {
                 return self.fail_allocation(job, gpu, needed_mib, free_mib, observer);
@@ -35,9 +35,10 @@ impl Run<'_> {
                 growth_s = growth_s.max(profile.memory_growth_s);
             }
             let truth = &mut self.gpus[gpu];
+            let free_mib = truth.free_mib();
             if let Some(resident) = truth.resident_mut(job) {
                 resident.active = true;
-                resident.memory_mib = profile.initial_memory_mib;
+                resident.memory_mib = profile.initial_memory_mib.min(free_mib);
             }
             truth.update_memory();
             self.telemetry.set_used_mib(gpu, truth.used_mib);
@@ -67,8 +68,8 @@ impl Run<'_> {
         self.states[job].growth = None;
         let workload = self.world.workload(job);
         for (rank, &gpu) in self.states[job].gpus.iter().enumerate() {
-            let profile = workload.profile(rank);
-            let needed_mib = profile.peak_memory_mib - profile.initial_memory_mib;
+            let held_mib = self.gpus[gpu].resident(job).map_or(0.0, |resident| resident.memory_mib);
+            let needed_mib = self.needed_mib(workload.profile(rank).peak_memory_mib) - held_mib;
             let free_mib = self.gpus[gpu].free_mib();
             if needed_mib > free_mib && self.world.model.memory.growth == Growth::Required {
                 return self.fail_allocation(job, gpu, needed_mib, free_mib, observer);
@@ -78,10 +79,10 @@ impl Run<'_> {
             let gpu = self.states[job].gpus[rank];
             self.before_change(gpu);
             let truth = &mut self.gpus[gpu];
-            let profile = workload.profile(rank);
             let free_mib = truth.free_mib().max(0.0);
             if let Some(resident) = truth.resident_mut(job) {
-                resident.memory_mib = profile.peak_memory_mib.min(profile.initial_memory_mib + free_mib);
+                resident.memory_mib =
+                    workload.profile(rank).peak_memory_mib.min(resident.memory_mib + free_mib);
             }
             truth.update_memory();
             self.telemetry.set_used_mib(gpu, truth.used_mib);
@@ -91,6 +92,11 @@ impl Run<'_> {
         let server = self.states[job].server;
         self.loops[server].changed = self.now;
         self.request_tick(server, self.now);
+    }
+
+    /// What of an amount of profiled memory must be there.
+    fn needed_mib(&self, profiled_mib: f64) -> f64 {
+        profiled_mib * (1.0 - self.world.model.memory.elastic_fraction)
     }
 
     /// The process that asks for memory that is not there stops working, on all its GPUs, and ends soon.
@@ -198,7 +204,7 @@ impl Run<'_> {
     /// Worked out from the residents every time, never carried along: alone it is the GPU's speed exactly.
     fn contended_rate(&self, gpu: usize, job: usize) -> Option<f64> {
         let truth = &self.gpus[gpu];
-        let own = truth.residents.iter().find(|resident| resident.job == job)?;
+        let own = truth.resident(job)?;
         if !own.computes() {
             return None;
         }

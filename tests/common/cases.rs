@@ -201,13 +201,14 @@ fn model() -> impl Strategy<Value = String> {
         select(&["sum", "union"][..]),
         select(&[0.0, 0.5, 1.8, 2.0][..]),
         select(&["cached", "required"][..]),
+        select(&[0.0, 0.06, 0.3][..]),
         select(&[0.0, 0.5, 2.0][..]),
     )
-        .prop_map(|(dwell, combination, oom_exit, growth, crowding)| {
+        .prop_map(|(dwell, combination, oom_exit, growth, elastic, crowding)| {
             format!(
                 "schema_version = 1\n[telemetry]\ndwell_s = {dwell:?}\ncombination = \"{combination}\"\n\
                  gpu_util_combination = \"union\"\n[memory]\noom_exit_s = {oom_exit:?}\n\
-                 growth = \"{growth}\"\n\
+                 growth = \"{growth}\"\nelastic_fraction = {elastic:?}\n\
                  [interference]\nbase = 0.117\nmemory_slope = 2.682\nmemory_unit_mib = 40960.0\ntraffic = 0.7\n\
                  [crowding]\nper_job = {crowding:?}\n[runtime_factors]\nw0 = 1.1\nw1 = 0.9\n"
             )

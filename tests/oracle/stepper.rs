@@ -344,12 +344,18 @@ impl<'w> Oracle<'w> {
 
     /// Brings a job to these amounts of memory, or has it die.
     fn allocate(&mut self, job: usize, needs_mib: &[f64]) -> bool {
-        let fits = self.jobs[job].gpus.iter().enumerate().all(|(rank, &gpu)| {
-            let others_mib = self.used_mib(gpu) - self.jobs[job].held_mib[rank];
-            others_mib + needs_mib[rank] <= self.gpus[gpu].allocatable_mib
-        });
+        // What the others leave, by rank.
+        let left_mib: Vec<f64> = self.jobs[job]
+            .gpus
+            .iter()
+            .zip(&self.jobs[job].held_mib)
+            .map(|(&gpu, held)| self.gpus[gpu].allocatable_mib - (self.used_mib(gpu) - held))
+            .collect();
+        let needed = 1.0 - self.world.model.memory.elastic_fraction;
+        let fits = needs_mib.iter().zip(&left_mib).all(|(need, left)| need * needed <= *left);
         if fits {
-            self.jobs[job].held_mib = needs_mib.to_vec();
+            self.jobs[job].held_mib =
+                needs_mib.iter().zip(&left_mib).map(|(need, left)| need.min(*left)).collect();
         } else {
             self.jobs[job].stage = Stage::Dying(self.now + micros(self.world.model.memory.oom_exit_s));
             self.jobs[job].grows_at = None;
