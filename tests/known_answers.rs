@@ -92,7 +92,7 @@ fn a_job_alone_takes_its_own_time() {
 /// Round constants, so that a calibration does not move what is worked out by hand.
 fn with_round_interference(mut world: World) -> World {
     let text = "schema_version = 1\n[interference]\nbase = 0.125\nmemory_slope = 2.5\nmemory_unit_mib = 40000.0\n\
-                traffic = 0.5\n[crowding]\nper_job = 0.25\n";
+                traffic = 0.5\ncrowding = 0.25\n";
     world.model.override_with("m.toml", text).unwrap();
     world
 }

@@ -2,7 +2,7 @@
 
 use super::data::Crowd;
 use super::pairs::mean;
-use crate::model::{Crowding, Interference};
+use crate::model::Interference;
 use crate::workload::Catalogue;
 
 /// A staggered run starts its next job this long after the previous one's first activity.
@@ -19,7 +19,7 @@ pub struct CrowdErrors {
 
 /// Terms beyond pairs that explain how crowded GPUs slow down.
 pub struct CrowdFit {
-    pub crowding: Crowding,
+    pub crowding: f64,
     pub without: CrowdErrors,
     pub train: CrowdErrors,
     /// From fits without the cases that have the same jobs.
@@ -30,21 +30,22 @@ pub struct CrowdFit {
     pub product: CrowdErrors,
 }
 
-/// Fits crowding to runs of several jobs, the rest of the model given.
+/// Fits `crowding` to runs of several jobs, the rest of the model given.
 pub fn fit(crowds: &[Crowd], model: &Interference, catalogue: &Catalogue) -> CrowdFit {
-    let errors = |model: &Interference, crowding: Crowding, product: bool| {
+    let added = |crowding: f64| Interference { crowding, ..model.clone() };
+    let errors = |model: &Interference, product: bool| {
         let mut errors = CrowdErrors::default();
         for crowd in crowds {
-            let (mean, max) = simulate(crowd, model, crowding, product, catalogue);
+            let (mean, max) = simulate(crowd, model, product, catalogue);
             errors.mean.push(mean / crowd.mean_slowdown - 1.0);
             errors.max.push(max / crowd.max_slowdown - 1.0);
         }
         errors
     };
-    let tried: Vec<(Crowding, CrowdErrors)> = (0..=STEPS)
+    let tried: Vec<(f64, CrowdErrors)> = (0..=STEPS)
         .map(|step| {
-            let crowding = Crowding { per_job: step as f64 * STEP };
-            (crowding, errors(model, crowding, false))
+            let crowding = step as f64 * STEP;
+            (crowding, errors(&added(crowding), false))
         })
         .collect();
     let best = |keep: &dyn Fn(usize) -> bool| {
@@ -61,14 +62,14 @@ pub fn fit(crowds: &[Crowd], model: &Interference, catalogue: &Catalogue) -> Cro
         held_out.mean.push(refit.1.mean[i]);
         held_out.max.push(refit.1.max[i]);
     }
-    let profiles = Interference { factors: Default::default(), ..model.clone() };
+    let profiles = Interference { factors: Default::default(), ..added(chosen.0) };
     CrowdFit {
         crowding: chosen.0,
         without: tried[0].1.clone(),
         train: chosen.1.clone(),
         held_out,
-        profiles: errors(&profiles, chosen.0, false),
-        product: errors(model, tried[0].0, true),
+        profiles: errors(&profiles, false),
+        product: errors(&added(0.0), true),
     }
 }
 
@@ -108,13 +109,7 @@ impl CrowdErrors {
 }
 
 /// Mean and worst slowdown of a run, relative to the published solo runtimes.
-fn simulate(
-    crowd: &Crowd,
-    model: &Interference,
-    crowding: Crowding,
-    product: bool,
-    catalogue: &Catalogue,
-) -> (f64, f64) {
+fn simulate(crowd: &Crowd, model: &Interference, product: bool, catalogue: &Catalogue) -> (f64, f64) {
     let workloads: Vec<_> = crowd.jobs.iter().map(|&(index, _)| &catalogue.workloads()[index]).collect();
     let mut start = 0.0;
     let mut starts = Vec::with_capacity(workloads.len());
@@ -137,10 +132,7 @@ fn simulate(
         let on: Vec<usize> = (0..work.len()).filter(|&i| active[i] <= now && ends[i].is_none()).collect();
         let mut span =
             active.iter().map(|at| at - now).filter(|&wait| wait > 0.0).fold(f64::INFINITY, f64::min);
-        let slowdowns: Vec<f64> = on
-            .iter()
-            .map(|&i| waiting(i, &on, &workloads, model, product) + crowding.slowdown(on.len() - 1))
-            .collect();
+        let slowdowns: Vec<f64> = on.iter().map(|&i| slowdown(i, &on, &workloads, model, product)).collect();
         let mut first = None;
         for (&i, slowdown) in on.iter().zip(&slowdowns) {
             if work[i] * slowdown <= span {
@@ -165,8 +157,7 @@ fn simulate(
     (mean(&slowdowns), slowdowns.iter().copied().fold(0.0, f64::max))
 }
 
-/// A job's slowdown by the pressures of the others.
-fn waiting(
+fn slowdown(
     victim: usize,
     on: &[usize],
     workloads: &[&crate::workload::Workload],
@@ -181,10 +172,11 @@ fn waiting(
         let traffic = model.traffic(other.profile(0), factors) * own.profile(0).drama.mean;
         (model.pressure(other.profile(0), factors) + traffic) * sensitivity
     });
-    match product {
+    let waiting = match product {
         true => pressures.map(|p| 1.0 + p).product::<f64>(),
         false => 1.0 + pressures.sum::<f64>(),
-    }
+    };
+    waiting + model.crowding(on.len() - 1)
 }
 
 #[cfg(test)]
@@ -195,7 +187,7 @@ mod tests {
     fn known_crowding_is_recovered() {
         let catalogue = Catalogue::builtin();
         let model = crate::model::Model::builtin().interference;
-        let truth = Crowding { per_job: 0.165 };
+        let truth = Interference { crowding: 0.165, ..model.clone() };
         let crowds: Vec<Crowd> = [(true, 3), (true, 5), (false, 4)]
             .into_iter()
             .map(|(staggered, count)| {
@@ -204,13 +196,12 @@ mod tests {
                 let (mean_slowdown, max_slowdown) = (1.0, 1.0);
                 let mut crowd =
                     Crowd { case, staggered, jobs, mean_slowdown, max_slowdown, serial_slowdown: 0.97 };
-                (crowd.mean_slowdown, crowd.max_slowdown) =
-                    simulate(&crowd, &model, truth, false, &catalogue);
+                (crowd.mean_slowdown, crowd.max_slowdown) = simulate(&crowd, &truth, false, &catalogue);
                 crowd
             })
             .collect();
         let got = fit(&crowds, &model, &catalogue);
-        assert_eq!(got.crowding, truth);
+        assert_eq!(got.crowding, 0.165);
         assert!(got.held_out.mean.iter().all(|error| error.abs() < 1e-9));
     }
 }

@@ -5,14 +5,14 @@
 
 mod cadence;
 mod crowd;
-mod crowding;
 mod data;
 mod factors;
+mod host;
 mod pairs;
 mod render;
 mod robust;
 
-pub use crowding::run_crowding;
+pub use host::run_host;
 
 use crate::error::Result;
 use crate::model::{Interference, PairFactors};
@@ -90,6 +90,7 @@ pub fn run_pairs(
     report.line("base", format!("{:.3}", model.base));
     report.line("memory_slope", format!("{:.3}", model.memory_slope));
     report.line("traffic", format!("{:.3}", model.traffic));
+    report.line("crowding", format!("{:.3}", model.crowding));
     report.line("ridge on log factors", chosen.fit.factors.ridge.to_string());
     let [constant, linear] = pairs::baselines(&pairs, catalogue);
     report.line("error, constant rate, workload left out", constant.describe());
@@ -97,7 +98,6 @@ pub fn run_pairs(
     report.errors("", &chosen);
     report.errors(&format!("rejected, traffic {:.3}: ", rejected.model.traffic), &rejected);
     if let Some((_, crowd)) = &chosen.crowd {
-        report.line("crowding that fits the crowds", format!("{:.3}", crowd.crowding.per_job));
         report.line("crowd errors by case, left out", crowd.held_out.by_case());
         report.line("crowd error, pressures multiplied, no crowding", crowd.product.describe());
     }
@@ -115,14 +115,18 @@ struct Candidate<'a> {
 
 impl<'a> Candidate<'a> {
     fn new(fit: pairs::Fit, crowds: Option<(&'a str, &[data::Crowd])>, catalogue: &Catalogue) -> Self {
-        let model = Interference {
+        let mut model = Interference {
             base: rounded(fit.base),
             memory_slope: rounded(fit.memory_slope),
             memory_unit_mib: pairs::MEMORY_UNIT_MIB,
             traffic: rounded(fit.traffic),
+            crowding: 0.0,
             factors: fit.factors.of.iter().map(|(name, &factors)| (name.clone(), written(factors))).collect(),
         };
         let crowd = crowds.map(|(source, crowds)| (source, crowd::fit(crowds, &model, catalogue)));
+        if let Some((_, crowd)) = &crowd {
+            model.crowding = rounded(crowd.crowding);
+        }
         Candidate { fit, model, crowd }
     }
 

@@ -272,6 +272,7 @@ mod tests {
             memory_slope: 1.7,
             memory_unit_mib: MEMORY_UNIT_MIB,
             traffic: 0.6,
+            crowding: 0.0,
             factors: Default::default(),
         };
         let [_, got] = fits(&synthetic(&model, &catalogue), &catalogue);

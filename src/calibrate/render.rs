@@ -10,25 +10,24 @@ pub fn interference(source: &str, pairs: usize, candidate: &Candidate<'_>) -> St
     let about_crowding = match crowd {
         Some((source, crowd)) => format!(
             "\
-# Crowding (models/crowding.toml) is no matter of pairs. Runs of several jobs in {source}:
-# mean absolute relative errors, by mean and by worst slowdown of a run:
+# crowding is fitted to runs of several jobs in {source}, all else to pairs.
+# Mean absolute relative errors there, by mean and by worst slowdown of a run:
 #   without crowding: {}
-#   with the crowding that fits them, {:.3} per job: {}
-#   with one that fits the runs of other jobs: {}
+#   with crowding: {}
+#   with crowding, runs of the same jobs left out: {}
 # traffic is in the model where it lowers the errors on what is left out.
 ",
             crowd.without.describe(),
-            crowd.crowding.per_job,
             crowd.train.describe(),
             crowd.held_out.describe()
         ),
-        None => String::new(),
+        None => "# crowding is not fitted: that takes runs of three and more jobs (--multiway).\n".to_owned(),
     };
     let mut text = format!(
         "\
 # Interference between jobs that share a GPU.
 #
-# rate = 1 / (1 + sum over aggressors of p + crowding)
+# rate = 1 / (1 + sum over aggressors of p + crowding max(0, aggressors - 1))
 # p = aggressor sensitivity (s^2 (base + memory_slope m) + traffic d d_victim)
 # s, d: solo mean SMACT and DRAMA (0..1); m: peak memory / memory_unit_mib; the factors are 1 where not below.
 #
@@ -45,6 +44,7 @@ base = {:.3}
 memory_slope = {:.3}
 memory_unit_mib = {MEMORY_UNIT_MIB:?}
 traffic = {:.3}
+crowding = {:.3}
 ",
         fit.by_workload.describe(),
         fit.factors.ridge,
@@ -52,6 +52,7 @@ traffic = {:.3}
         model.base,
         model.memory_slope,
         model.traffic,
+        model.crowding,
     );
     for (workload, factors) in &model.factors {
         text += &format!(

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use super::args::{FormatArg, SettingsArgs};
 use super::output::print;
 use crate::calibrate::{
-    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, run_cadence, run_crowding, run_pairs,
+    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, run_cadence, run_host, run_pairs,
 };
 use crate::error::{Error, Result};
 use crate::experiment::Evaluation;
@@ -18,7 +18,7 @@ use crate::workload::Catalogue;
   aegis-sim calibrate pairs                                        the built-in fit, with its errors
   aegis-sim calibrate pairs my-pairs.csv --workloads my.csv --out my-interference.toml
   aegis-sim calibrate cadence my-timelines.csv --out my-cadence.toml
-  aegis-sim calibrate crowding --out crowding.toml
+  aegis-sim calibrate host --out my-host.toml
 
 Without a data file, each fits what is built in, and writes the built-in model file byte for byte.
 experiments/README.md lists the columns of the data files.")]
@@ -33,7 +33,7 @@ enum What {
     Pairs {
         /// Pair runtimes (CSV) [default: experiments/measured/pairs.csv]
         pairs: Option<PathBuf>,
-        /// Runs of three and more jobs on a GPU (CSV), to test the fit on [default: built in with the built-in pairs]
+        /// Runs of three and more jobs on a GPU (CSV), for crowding [default: built in with the built-in pairs]
         #[arg(long, value_name = "FILE")]
         multiway: Option<PathBuf>,
         #[command(flatten)]
@@ -46,8 +46,8 @@ enum What {
         #[command(flatten)]
         common: Common,
     },
-    /// Crowding of GPUs with three and more jobs, from measured runs of whole traces
-    Crowding {
+    /// Slowdown by a busy host, from measured runs of whole traces
+    Host {
         /// Evaluation file (TOML) [default: experiments/paper.toml]
         #[arg(long, value_name = "FILE")]
         evaluation: Option<PathBuf>,
@@ -93,12 +93,12 @@ impl CalibrateArgs {
                 let timelines = timelines.as_ref().map_or(BUILTIN_TIMELINES, borrow);
                 (run_cadence(timelines, &common.catalogue()?)?, common.output)
             }
-            What::Crowding { evaluation, settings, output } => {
+            What::Host { evaluation, settings, output } => {
                 let evaluation = match evaluation {
                     Some(path) => Evaluation::load(&path)?,
                     None => Evaluation::builtin(),
                 };
-                (run_crowding(&evaluation, &settings.load()?)?, output)
+                (run_host(&evaluation, &settings.load()?)?, output)
             }
         };
         output.write(&report)

@@ -20,8 +20,8 @@ use crate::report::{Format, Row, SCHEMA_VERSION, atomic, rows_to_csv, rows_to_ta
   aegis-sim reproduce --check          exit code 1 unless errors are within the evaluation's limits
 
 Every run is simulated under its measured run's condition: in 14 of the 18, SMACT and SMOCC telemetry of one GPU
-read zero (which one is not known: drawn from the seed). The columns \"sound\" show the same run with telemetry of
-all GPUs. With --out: reproduce.json, reproduce.csv and the figures makespan and, per trace, jct and slowdown as
+read zero. Which one is not known: each is tried, and the run of median makespan is shown. The columns \"sound\" show the
+same run with telemetry of all GPUs. With --out: reproduce.json, reproduce.csv and the figures makespan and, per trace, jct and slowdown as
 SVG and PNG. docs/formats.md lists the columns.")]
 pub(super) struct ReproduceArgs {
     /// Evaluation file (TOML) [default: experiments/paper.toml]
@@ -108,7 +108,7 @@ fn cell_row(cell: &Cell) -> Row {
     let figures: Vec<String> = row.keys().skip(2).cloned().collect();
     row.insert("makespan_vs_exclusive".into(), cell.makespan_vs_exclusive.into());
     row.insert("jct_mean_vs_exclusive".into(), cell.jct_mean_vs_exclusive.into());
-    row.insert("telemetry_blind_gpu".into(), cell.measured.telemetry_blind_gpu.as_str().into());
+    row.insert("telemetry_blind_gpu".into(), cell.telemetry_blind_gpu.as_str().into());
     for name in &figures {
         if let Some(measured) = cell.measured.figure(name) {
             let count = row.get(name).is_some_and(Value::is_u64);

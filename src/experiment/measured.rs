@@ -9,10 +9,30 @@ use crate::workload::{MAX_SPAN_S, Table};
 pub struct MeasuredRun {
     pub trace: String,
     pub policy: PolicySpec,
-    /// The parameter `telemetry_blind_gpu` that stands for the condition it ran under.
-    pub telemetry_blind_gpu: String,
+    pub telemetry: Condition,
     /// Under the names of [`Summary::figures`](crate::metrics::Summary::figures).
     pub figures: Vec<(String, f64)>,
+}
+
+/// Which GPU's SMACT and SMOCC telemetry read zero during a measured run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// A value of the parameter `telemetry_blind_gpu`: none, or this one.
+    Known(String),
+    /// One of them.
+    Unknown,
+}
+
+const UNKNOWN: &str = "unknown";
+
+impl Condition {
+    /// The parameter value that stands for it when runs are repeated over seeds.
+    pub fn over_seeds(&self) -> &str {
+        match self {
+            Condition::Known(value) => value,
+            Condition::Unknown => "seeded",
+        }
+    }
 }
 
 /// Measured runs of a file: CSV with the columns `trace,policy,telemetry_blind_gpu` and one per figure.
@@ -38,19 +58,21 @@ impl MeasuredRuns {
             let at = |column: &str, error: Error| input_error!("{}: {error}", row.place(column));
             let policy = row.required_text("policy")?.parse().map_err(|e| at("policy", e))?;
             let blind = row.required_text("telemetry_blind_gpu")?;
-            Params::default().set("telemetry_blind_gpu", blind).map_err(|e| at("telemetry_blind_gpu", e))?;
+            let telemetry = if blind == UNKNOWN {
+                Condition::Unknown
+            } else {
+                let known = Params::default().set("telemetry_blind_gpu", blind);
+                known.map_err(|error| at("telemetry_blind_gpu", input_error!("{error}, or {UNKNOWN}")))?;
+                Condition::Known(blind.to_owned())
+            };
             let mut figures = Vec::new();
             for column in table.header().iter().filter(|column| !KEYS.contains(&column.as_str())) {
                 if let Some(value) = row.number(column, 0.0..=MAX_SPAN_S)? {
                     figures.push((column.clone(), value));
                 }
             }
-            let run = MeasuredRun {
-                trace: row.required_text("trace")?.to_owned(),
-                policy,
-                telemetry_blind_gpu: blind.to_owned(),
-                figures,
-            };
+            let run =
+                MeasuredRun { trace: row.required_text("trace")?.to_owned(), policy, telemetry, figures };
             if runs.iter().any(|other| other.trace == run.trace && other.policy == run.policy) {
                 return Err(input_error!(
                     "{}: {} on {} comes twice; keep one run per trace and policy",

@@ -8,6 +8,6 @@ mod settings;
 
 pub use comparison::{Comparison, compare};
 pub use evaluation::{Check, Evaluation, Headline};
-pub use measured::{MeasuredRun, MeasuredRuns};
+pub use measured::{Condition, MeasuredRun, MeasuredRuns};
 pub use reproduction::{Cell, Reduction, Reproduction, reproduce};
 pub use settings::Settings;

@@ -1,6 +1,6 @@
 use rayon::prelude::*;
 
-use super::{Evaluation, MeasuredRun, Settings};
+use super::{Condition, Evaluation, MeasuredRun, Settings};
 use crate::error::{Result, input_error};
 use crate::metrics::{Summary, geometric_mean};
 use crate::policy::{PolicyKind, PolicySpec};
@@ -12,6 +12,8 @@ use crate::workload::Trace;
 pub struct Cell {
     pub policy: PolicySpec,
     pub measured: MeasuredRun,
+    /// The condition of the run: `none`, or the index of the GPU whose SMACT and SMOCC telemetry read zero.
+    pub telemetry_blind_gpu: String,
     pub record: RunRecord,
     pub summary: Summary,
     pub makespan_vs_exclusive: f64,
@@ -77,9 +79,20 @@ fn cell(evaluation: &Evaluation, settings: &Settings, world: &World, policy: &Po
     let run = |params: &_| simulate(world, policy, params, settings.seed, &mut NoObserver);
     params.set("telemetry_blind_gpu", "none")?;
     let sound = Summary::of(&run(&params)?);
-    params.set("telemetry_blind_gpu", &measured.telemetry_blind_gpu)?;
-    let record = run(&params)?;
+    // Where it is not known which GPU was blind, each may have been: the run of median makespan stands for all.
+    let conditions = match &measured.telemetry {
+        Condition::Known(value) => vec![value.clone()],
+        Condition::Unknown => (0..world.cluster.largest_server_gpus()).map(|gpu| gpu.to_string()).collect(),
+    };
+    let mut runs = Vec::with_capacity(conditions.len());
+    for condition in conditions {
+        params.set("telemetry_blind_gpu", &condition)?;
+        runs.push((condition, run(&params)?));
+    }
+    runs.sort_by_key(|(_, record)| record.end - record.start);
+    let (telemetry_blind_gpu, record) = runs.swap_remove((runs.len() - 1) / 2);
     Ok(Cell {
+        telemetry_blind_gpu,
         policy: policy.clone(),
         measured: measured.clone(),
         summary: Summary::of(&record),

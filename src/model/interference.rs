@@ -10,14 +10,14 @@ use crate::workload::GpuProfile;
 /// A victim's contended rate, as a fraction of its rate alone, is
 ///
 /// ```text
-/// 1 / (1 + sum over aggressors a of p_a + per_job * max(0, aggressors - 1))
+/// 1 / (1 + sum over aggressors a of p_a + crowding * max(0, aggressors - 1))
 /// p_a = s_a^2 (base + memory_slope m_a) + traffic d_a d_v
 /// ```
 ///
 /// where `s` is an aggressor's solo mean SMACT, `m` its peak memory over `memory_unit_mib` (it stands in
 /// for kernel length) and `d` the solo mean DRAMA of the aggressor and of the victim: their product is how
 /// often both want memory at once. Kernels of different processes take turns, so the waits for several
-/// aggressors add up; in a product they would wait for each other's waits. `per_job` is that of [`Crowding`].
+/// aggressors add up; in a product they would wait for each other's waits.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interference {
@@ -27,24 +27,12 @@ pub struct Interference {
     /// Pressure where both jobs use memory all the time; none where absent.
     #[serde(default)]
     pub traffic: f64,
+    /// Slowdown per job beyond the second on a GPU, on top of the pressures; none where absent.
+    #[serde(default)]
+    pub crowding: f64,
     /// Corrections per workload, where pair measurements exist.
     #[serde(default)]
     pub factors: BTreeMap<String, PairFactors>,
-}
-
-/// What the mere number of jobs on a GPU adds to what pairs of them tell.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Crowding {
-    /// Slowdown per job beyond the second, on top of the pressures.
-    pub per_job: f64,
-}
-
-impl Crowding {
-    /// What a job with so many neighbours that compute is slowed by beyond their pressures.
-    pub fn slowdown(&self, neighbours: usize) -> f64 {
-        self.per_job * neighbours.saturating_sub(1) as f64
-    }
 }
 
 /// Factors on the pressure that a workload exerts and suffers; both 1 without measurements.
@@ -78,6 +66,11 @@ impl Interference {
         self.factors.get(workload).copied().unwrap_or_default()
     }
 
+    /// What the number of a victim's neighbours alone adds to their pressures.
+    pub fn crowding(&self, neighbours: usize) -> f64 {
+        self.crowding * neighbours.saturating_sub(1) as f64
+    }
+
     pub(super) fn check(
         &self,
         check: impl Fn(&str, f64, std::ops::RangeInclusive<f64>) -> Result<()>,
@@ -86,6 +79,7 @@ impl Interference {
         check("interference.memory_slope", self.memory_slope, 0.0..=100.0)?;
         check("interference.memory_unit_mib", self.memory_unit_mib, 1.0..=1e9)?;
         check("interference.traffic", self.traffic, 0.0..=100.0)?;
+        check("interference.crowding", self.crowding, 0.0..=100.0)?;
         for (workload, factors) in &self.factors {
             check(&format!("interference.factors.{workload}.aggressor"), factors.aggressor, 0.0..=100.0)?;
             check(&format!("interference.factors.{workload}.sensitivity"), factors.sensitivity, 0.0..=100.0)?;
@@ -96,11 +90,15 @@ impl Interference {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::model::Model;
 
     #[test]
     fn crowding_starts_with_the_second_neighbour() {
-        let crowding = Crowding { per_job: 0.125 };
-        assert_eq!([0, 1, 2, 4].map(|neighbours| crowding.slowdown(neighbours)), [0.0, 0.0, 0.125, 0.375]);
+        let mut interference = Model::builtin().interference;
+        interference.crowding = 0.125;
+        assert_eq!(
+            [0, 1, 2, 4].map(|neighbours| interference.crowding(neighbours)),
+            [0.0, 0.0, 0.125, 0.375]
+        );
     }
 }

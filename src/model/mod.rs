@@ -2,6 +2,7 @@
 //!
 //! Every constant comes from the TOML files in `models/`, built in or given with `--model`.
 
+mod host;
 mod interference;
 mod noise;
 mod telemetry;
@@ -13,7 +14,8 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result, input_error};
 
-pub use interference::{Crowding, Interference, PairFactors};
+pub use host::Host;
+pub use interference::{Interference, PairFactors};
 pub use noise::{Noise, Stream, counter_uniform};
 pub use telemetry::{Combination, SAMPLED_METRICS, Sampler, Telemetry};
 
@@ -42,7 +44,7 @@ pub enum Growth {
 #[derive(Debug, Clone)]
 pub struct Model {
     pub interference: Interference,
-    pub crowding: Crowding,
+    pub host: Host,
     pub memory: Memory,
     pub telemetry: Telemetry,
     pub noise: Noise,
@@ -56,7 +58,7 @@ pub struct Model {
 struct Sections {
     schema_version: u32,
     interference: Option<Interference>,
-    crowding: Option<Crowding>,
+    host: Option<Host>,
     memory: Option<Memory>,
     telemetry: Option<Telemetry>,
     noise: Option<Noise>,
@@ -65,7 +67,7 @@ struct Sections {
 
 const BUILTIN: [(&str, &str); 6] = [
     ("models/interference.toml", include_str!("../../models/interference.toml")),
-    ("models/crowding.toml", include_str!("../../models/crowding.toml")),
+    ("models/host.toml", include_str!("../../models/host.toml")),
     ("models/memory.toml", include_str!("../../models/memory.toml")),
     ("models/telemetry.toml", include_str!("../../models/telemetry.toml")),
     ("models/noise.toml", include_str!("../../models/noise.toml")),
@@ -79,7 +81,7 @@ impl Model {
         for (source, text) in BUILTIN {
             let part = Sections::parse(source, text).expect("the built-in model parses: a test sees to it");
             all.interference = part.interference.or(all.interference);
-            all.crowding = part.crowding.or(all.crowding);
+            all.host = part.host.or(all.host);
             all.memory = part.memory.or(all.memory);
             all.telemetry = part.telemetry.or(all.telemetry);
             all.noise = part.noise.or(all.noise);
@@ -95,7 +97,7 @@ impl Model {
     pub fn override_with(&mut self, source: &str, text: &str) -> Result<()> {
         let given = Sections::parse(source, text)?;
         replace(&mut self.interference, given.interference);
-        replace(&mut self.crowding, given.crowding);
+        replace(&mut self.host, given.host);
         replace(&mut self.memory, given.memory);
         replace(&mut self.telemetry, given.telemetry);
         replace(&mut self.noise, given.noise);
@@ -133,8 +135,9 @@ impl Sections {
         if let Some(interference) = &file.interference {
             interference.check(check)?;
         }
-        if let Some(crowding) = &file.crowding {
-            check("crowding.per_job", crowding.per_job, 0.0..=100.0)?;
+        if let Some(host) = &file.host {
+            check("host.free_jobs", f64::from(host.free_jobs), 0.0..=1e9)?;
+            check("host.slowdown_per_job", host.slowdown_per_job, 0.0..=100.0)?;
         }
         if let Some(memory) = &file.memory {
             check("memory.oom_exit_s", memory.oom_exit_s, 0.0..=3600.0)?;
@@ -156,7 +159,7 @@ impl Sections {
     fn complete(self) -> Option<Model> {
         Some(Model {
             interference: self.interference?,
-            crowding: self.crowding?,
+            host: self.host?,
             memory: self.memory?,
             telemetry: self.telemetry?,
             noise: self.noise?,

@@ -20,6 +20,7 @@ impl Run<'_> {
             }
         }
         self.attempt_mut(job).first_activity = Some(now);
+        self.loops[self.states[job].server].training += 1;
         let state = &mut self.states[job];
         state.phase = Phase::Training;
         state.updated = now;
@@ -124,6 +125,7 @@ impl Run<'_> {
         if self.states[job].phase != Phase::Training {
             return;
         }
+        self.loops[self.states[job].server].training -= 1;
         for i in 0..self.states[job].gpus.len() {
             let gpu = self.states[job].gpus[i];
             self.before_change(gpu);
@@ -142,17 +144,36 @@ impl Run<'_> {
         self.gpus[gpu].book(self.now);
     }
 
-    /// Works out anew the rates of all jobs that share a GPU with `job`, itself included.
+    /// Works out anew the rates that a change of `job` may have changed: of the jobs that share a GPU with
+    /// it, itself included, or of all jobs of the server if its host got more or less to do.
     fn update_rates(&mut self, job: usize, observer: &mut dyn Observer) {
+        let scheduler = &mut self.loops[self.states[job].server];
+        let host_slowdown = self.world.model.host.slowdown(scheduler.training);
+        if host_slowdown != scheduler.host_slowdown {
+            scheduler.host_slowdown = host_slowdown;
+            let gpus = scheduler.first_gpu..scheduler.first_gpu + scheduler.views.len();
+            for gpu in gpus.clone() {
+                self.update_rates_on(gpu, None, observer);
+            }
+            gpus.for_each(|gpu| self.tell_gpu(gpu, observer));
+            return;
+        }
         for i in 0..self.states[job].gpus.len() {
             let gpu = self.states[job].gpus[i];
-            for k in 0..self.gpus[gpu].residents.len() {
-                let resident = self.gpus[gpu].residents[k];
-                if resident.active && self.update_rate(resident.job, observer) {
-                    self.tell_other_gpus(resident.job, job, observer);
+            self.update_rates_on(gpu, Some(job), observer);
+            self.tell_gpu(gpu, observer);
+        }
+    }
+
+    /// Of the jobs on one GPU. Tells of the other GPUs of gangs among them, unless `cause` is on those too.
+    fn update_rates_on(&mut self, gpu: usize, cause: Option<usize>, observer: &mut dyn Observer) {
+        for k in 0..self.gpus[gpu].residents.len() {
+            let resident = self.gpus[gpu].residents[k];
+            if resident.active && self.update_rate(resident.job, observer) {
+                if let Some(cause) = cause {
+                    self.tell_other_gpus(resident.job, cause, observer);
                 }
             }
-            self.tell_gpu(gpu, observer);
         }
     }
 
@@ -214,7 +235,9 @@ impl Run<'_> {
             pressure += (other.pressure + other.traffic * own.drama()) * own.sensitivity;
             others += 1;
         }
-        let crowding = self.world.model.crowding.slowdown(others);
-        Some(truth.spec.speed / (1.0 + pressure + self.params.interference_strength * crowding))
+        let strength = self.params.interference_strength;
+        let crowding = self.world.model.interference.crowding(others);
+        let host = 1.0 + strength * (self.loops[truth.server].host_slowdown - 1.0);
+        Some(truth.spec.speed / ((1.0 + pressure + strength * crowding) * host))
     }
 }

@@ -3,7 +3,7 @@
 use aegis_sim::model::{Combination, Model};
 use aegis_sim::workload::{GpuProfile, Workload};
 
-use super::stepper::{Oracle, SECOND, Stage};
+use super::stepper::{Job, Oracle, SECOND, Stage};
 
 impl<'w> Oracle<'w> {
     pub fn workload(&self, job: usize) -> &'w Workload {
@@ -43,7 +43,7 @@ impl<'w> Oracle<'w> {
     }
 
     fn rate_on(&self, job: usize, gpu: usize) -> f64 {
-        let Model { interference, crowding, .. } = &self.world.model;
+        let Model { interference, host, .. } = &self.world.model;
         let strength = self.params.interference_strength;
         let own = self.profile_on(job, gpu);
         let (mut slowdown, mut neighbours) = (1.0, 0.0_f64);
@@ -55,7 +55,13 @@ impl<'w> Oracle<'w> {
             slowdown += strength * interference.traffic * profile.drama.mean * own.drama.mean;
             neighbours += 1.0;
         }
-        slowdown += strength * crowding.per_job * (neighbours - 1.0).max(0.0);
+        slowdown += strength * interference.crowding * (neighbours - 1.0).max(0.0);
+        let server = self.gpus[gpu].server;
+        let training =
+            |other: &Job| other.stage == Stage::Training && self.gpus[other.gpus[0]].server == server;
+        let busy =
+            self.jobs.iter().filter(|other| training(other)).count() as f64 - f64::from(host.free_jobs);
+        slowdown *= 1.0 + strength * host.slowdown_per_job * busy.max(0.0);
         self.gpus[gpu].speed / slowdown
     }
 
