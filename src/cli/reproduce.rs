@@ -157,13 +157,12 @@ fn closing_lines(reproduction: &Reproduction) -> String {
     line(String::new());
     for Reduction { against, simulated_pct, measured_pct, sound_pct } in &reproduction.headline {
         line(format!(
-            "Makespan against {against} (geometric mean): -{simulated_pct:.1} % simulated, -{measured_pct:.1} % \
+            "- Makespan against {against} (geometric mean): -{simulated_pct:.1} % simulated, -{measured_pct:.1} % \
              measured; -{sound_pct:.1} % with sound telemetry"
         ));
     }
-    line(String::new());
     line(format!(
-        "Mean absolute error over {} runs: makespan {:.2} %, mean JCT {:.2} %, mean execution time {:.2} %",
+        "- Mean absolute error over {} runs: makespan {:.2} %, mean JCT {:.2} %, mean execution time {:.2} %",
         reproduction.cells.len(),
         reproduction.mean_absolute_error_pct("makespan_s"),
         reproduction.mean_absolute_error_pct("jct_mean_s"),
