@@ -169,10 +169,11 @@ impl Run<'_> {
     fn update_rates_on(&mut self, gpu: usize, cause: Option<usize>, observer: &mut dyn Observer) {
         for k in 0..self.gpus[gpu].residents.len() {
             let resident = self.gpus[gpu].residents[k];
-            if resident.active && self.update_rate(resident.job, observer) {
-                if let Some(cause) = cause {
-                    self.tell_other_gpus(resident.job, cause, observer);
-                }
+            if resident.active
+                && self.update_rate(resident.job, observer)
+                && let Some(cause) = cause
+            {
+                self.tell_other_gpus(resident.job, cause, observer);
             }
         }
     }
