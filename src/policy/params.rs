@@ -222,6 +222,8 @@ parameters! {
     memory_guard_mib: f64 = MIB;
     /// The same as a fraction of the GPU's memory; the larger of the two counts.
     memory_guard_fraction: f64 = FRACTION;
+    /// Recovery floors lie at multiples of this fraction of a GPU's memory.
+    recovery_bucket_fraction: f64 = Domain::Number { min: 0.01, max: 1.0 };
     /// Largest step between recovery floors.
     recovery_bucket_step_mib: f64 = Domain::Number { min: 1.0, max: 1e9 };
     /// Where AEGIS gets a job's memory need from; `free` is a fixed floor.

@@ -58,23 +58,28 @@ pub fn available_memory_mib(view: &GpuView, params: &Params) -> f64 {
 
 /// The least memory that a job which died of OOM asks for next, in MiB; `None` if no bucket is left.
 ///
-/// Buckets lie at 25, 50 and 75 % of the GPU's memory, with steps in between so that none exceeds
-/// `recovery_bucket_step_mib`. The next is the first above the floor that failed.
+/// Buckets lie at every `recovery_bucket_fraction` of the GPU's memory short of all of it (25, 50 and 75 %),
+/// with further ones in between so that no step exceeds `recovery_bucket_step_mib`. The next is the first
+/// above the floor that failed.
 pub fn next_recovery_floor_mib(failed_floor_mib: f64, capacity_mib: f64, params: &Params) -> Option<f64> {
-    const QUARTERS: u32 = 4;
-    let mut bucket = capacity_mib / f64::from(QUARTERS);
-    for quarter in 1..QUARTERS {
-        let anchor = capacity_mib * f64::from(quarter) / f64::from(QUARTERS);
-        while bucket < anchor {
-            if bucket > failed_floor_mib {
-                return Some(bucket);
+    let step_mib = params.recovery_bucket_step_mib;
+    let anchors = (1..)
+        .map(|number| f64::from(number) * params.recovery_bucket_fraction)
+        .take_while(|&share| share < 1.0)
+        .map(|share| share * capacity_mib);
+    let mut below: Option<f64> = None;
+    for anchor in anchors {
+        if let Some(below) = below {
+            let steps = ((failed_floor_mib - below) / step_mib).floor().max(0.0) + 1.0;
+            let between = below + steps * step_mib;
+            if between < anchor {
+                return Some(between);
             }
-            bucket += params.recovery_bucket_step_mib;
         }
         if anchor > failed_floor_mib {
             return Some(anchor);
         }
-        bucket = anchor + params.recovery_bucket_step_mib;
+        below = Some(anchor);
     }
     None
 }
@@ -113,6 +118,8 @@ mod tests {
         }
         assert_eq!(floors, [10240.0, 18432.0, 20480.0, 28672.0, 30720.0]);
         assert_eq!(next_recovery_floor_mib(12000.0, 40960.0, &params), Some(18432.0));
+        assert_eq!(next_recovery_floor_mib(19000.0, 40960.0, &params), Some(20480.0));
+        assert_eq!(next_recovery_floor_mib(0.0, 40960.0, &params), Some(10240.0));
         assert_eq!(next_recovery_floor_mib(40448.0, 40960.0, &params), None);
     }
 }
