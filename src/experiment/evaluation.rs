@@ -127,3 +127,47 @@ impl Evaluation {
         Ok(evaluation)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_builtin_evaluation_has_18_measured_runs() {
+        let evaluation = Evaluation::builtin();
+        for trace in &evaluation.traces {
+            for policy in &evaluation.policies {
+                assert!(evaluation.measured.get(trace, policy).is_some(), "{policy} on {trace}");
+            }
+        }
+        assert_eq!(evaluation.traces.len() * evaluation.policies.len(), 18);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let good = include_str!("../../experiments/paper.toml");
+        for (from, to, says) in [
+            ("\"horus\", ", "\"horsu\", ", "key policies: unknown policy \"horsu\": did you mean horus"),
+            (
+                "policy = \"aegis\"",
+                "policy = \"aegis+lug\"",
+                "key headline: aegis+lug is not among the policies",
+            ),
+            (
+                "makespan_order = [\"aegis\"",
+                "makespan_order = [\"aegsi\"",
+                "key check: \"aegsi\" is not among",
+            ),
+            ("schema_version = 1", "schema_version = 7", "schema_version 7"),
+            ("[check]", "[chekc]", "line 14"),
+        ] {
+            let text = good.replacen(from, to, 1);
+            assert_ne!(text, good);
+            let measured = |_: &Path| {
+                MeasuredRuns::parse("m.csv", include_bytes!("../../experiments/measured/runs.csv"))
+            };
+            let message = Evaluation::parse("e.toml", &text, measured).unwrap_err().to_string();
+            assert!(message.starts_with("e.toml") && message.contains(says), "{message}");
+        }
+    }
+}

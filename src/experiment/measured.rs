@@ -96,3 +96,36 @@ impl MeasuredRun {
         self.figures.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "trace,policy,telemetry_blind_gpu,makespan_s,jct_mean_s,failed_attempts\n";
+
+    #[test]
+    fn conditions_and_figures_are_read() {
+        let text = format!("{HEADER}a,aegis,unknown,10.5,7,\na,lucid,2,9,8,1\n");
+        let runs = MeasuredRuns::parse("m.csv", text.as_bytes()).unwrap();
+        let aegis = runs.get("a", &"aegis".parse().unwrap()).unwrap();
+        assert_eq!((aegis.telemetry.clone(), aegis.telemetry.over_seeds()), (Condition::Unknown, "seeded"));
+        assert_eq!((aegis.figure("makespan_s"), aegis.figure("failed_attempts")), (Some(10.5), None));
+        let lucid = runs.get("a", &"lucid".parse().unwrap()).unwrap();
+        assert_eq!(lucid.telemetry, Condition::Known("2".into()));
+        assert!(runs.get("b", &"lucid".parse().unwrap()).is_none());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (line, says) in [
+            ("a,agis,none,1,1,0", "line 2, column policy: unknown policy \"agis\": did you mean aegis"),
+            ("a,aegis,one,1,1,0", "line 2, column telemetry_blind_gpu"),
+            ("a,aegis,none,-1,1,0", "line 2, column makespan_s: found -1"),
+            ("a,aegis,none,1,1,0\na,aegis,none,1,1,0", "line 3, column policy: aegis on a comes twice"),
+        ] {
+            let message =
+                MeasuredRuns::parse("m.csv", format!("{HEADER}{line}\n").as_bytes()).unwrap_err().to_string();
+            assert!(message.starts_with("m.csv, ") && message.contains(says), "{message}");
+        }
+    }
+}
