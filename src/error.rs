@@ -32,7 +32,12 @@ impl Error {
     }
 
     pub(crate) fn read(path: &Path, source: std::io::Error) -> Error {
-        Error::Read { path: path.into(), source }
+        match source.kind() {
+            std::io::ErrorKind::InvalidData => {
+                Error::Input(format!("{} is not a text file; expected text in UTF-8", path.display()))
+            }
+            _ => Error::Read { path: path.into(), source },
+        }
     }
 
     pub(crate) fn write(path: &Path, source: std::io::Error) -> Error {

@@ -67,6 +67,11 @@ fn bad_traces_are_refused_with_file_line_column_and_remedy() {
         (&lines("b,0,mnist_bs32_1gpu\n").into_bytes(), &["line 3: found 3 fields, expected the header's 5"]),
         (&lines("b,0,mnist_bs32_1gpu,1,,9\n").into_bytes(), &["line 3: found 6 fields"]),
         (&lines("\n\nb,x,mnist_bs32_1gpu,1,\n").into_bytes(), &["line 5, column submit_s"]),
+        (
+            &lines("b,0,mnist_bs32_1gpu,1,\"\nc,0,mnist_bs32_1gpu,1,\n").into_bytes(),
+            &["line 3", "never closes"],
+        ),
+        (b"job_id;submit_s;workload;gpus\n", &["line 1", "separated by commas"]),
         (b"\x7fELF\x02\x01\x00\x00\xff\xfe", &["is not a text file", "CSV"]),
         (b"job_id,job_id,submit_s,workload,gpus\n", &["line 1: the column job_id comes twice"]),
     ];

@@ -287,3 +287,69 @@ fn a_window_that_ends_between_two_samples_is_not_missed() {
     assert_eq!(record.gpus_of(&record.attempts[2]), [1]);
     assert_eq!(record.jobs[2].first_dispatch, Time::from_s(2.25));
 }
+
+/// A job known or found to be too large for one GPU goes to a larger one of the server.
+#[test]
+fn small_gpus_do_not_stop_a_job_that_a_large_one_holds() {
+    let cluster = ClusterSpec::parse(
+        "c.toml",
+        "schema_version = 1\n[[server]]\nname = \"a\"\n\
+         [[server.gpu]]\nmodel = \"small\"\ncount = 2\nmemory_mib = 16384.0\n\
+         [[server.gpu]]\nmodel = \"big\"\nmemory_mib = 81920.0\n",
+    )
+    .unwrap();
+    let text = "job_id,submit_s,workload,gpus\n0,0,llama3_width_8layer_wiki_bs1_1gpu,1\n\
+                1,10,llama3_width_8layer_wiki_bs1_1gpu,1\n";
+    let trace = Trace::parse("t", "t.csv", text.as_bytes()).unwrap();
+    let world = World::new(&trace, Catalogue::builtin(), cluster, Model::builtin()).unwrap();
+    for policy in all_policies() {
+        for recovery in ["recovery=idle", "recovery=floors"] {
+            let record = run_with(&world, &policy, "default", &[recovery], &mut NoObserver);
+            for job in &record.jobs {
+                assert!(job.completed(), "{policy}, {recovery}: {job:?}");
+            }
+        }
+    }
+}
+
+/// The origin of a trace's clock is no input.
+#[test]
+fn shifting_a_trace_shifts_its_results() {
+    let run = |shift_s: u64| {
+        let text: String = include_str!("../traces/philly.csv")
+            .lines()
+            .map(|line| {
+                let mut fields: Vec<String> = line.split(',').map(str::to_owned).collect();
+                if let Ok(submit_s) = fields[1].parse::<u64>() {
+                    fields[1] = (submit_s + shift_s).to_string();
+                }
+                fields.join(",") + "\n"
+            })
+            .collect();
+        let trace = Trace::parse("t", "t.csv", text.as_bytes()).unwrap();
+        let world =
+            World::new(&trace, Catalogue::builtin(), ClusterSpec::builtin(), Model::builtin()).unwrap();
+        let record = run_with(&world, "aegis", "default", &[], &mut NoObserver);
+        (record.makespan_s(), record.attempts.len(), record.attempt_gpus)
+    };
+    // A multiple of the tick, so that the grid lies the same.
+    assert_eq!(run(0), run(1_509_080_400));
+}
+
+/// Servers with nothing queued are not alike if one of them is busy.
+#[test]
+fn a_job_goes_to_the_idle_one_of_two_servers_without_a_queue() {
+    let server = |name: &str| {
+        format!(
+            "[[server]]\nname = \"{name}\"\n[[server.gpu]]\nmodel = \"m\"\ncount = 2\nmemory_mib = 40960.0\n"
+        )
+    };
+    let text = format!("schema_version = 1\n{}{}", server("a"), server("b"));
+    let cluster = ClusterSpec::parse("c.toml", &text).unwrap();
+    let jobs: String = (0..4).map(|i| format!("{i},{},mnist_bs32_1gpu,1\n", 10 * i)).collect();
+    let trace =
+        Trace::parse("t", "t.csv", format!("job_id,submit_s,workload,gpus\n{jobs}").as_bytes()).unwrap();
+    let world = World::new(&trace, Catalogue::builtin(), cluster, Model::builtin()).unwrap();
+    let record = run_with(&world, "exclusive", "default", &[], &mut NoObserver);
+    assert_eq!(record.jobs.iter().map(|job| job.server).collect::<Vec<_>>(), [0, 1, 0, 1]);
+}

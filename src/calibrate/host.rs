@@ -89,7 +89,7 @@ pub fn run_host(evaluation: &Evaluation, settings: &Settings) -> Result<Report> 
         "\
 # How jobs slow each other down outside the GPUs.
 #
-# free_jobs: runs of up to five jobs on one host (experiments/measured/multiway.csv) are explained without it.
+# free_jobs: runs of up to five jobs on a host of three GPUs (experiments/measured/multiway.csv) are explained without it.
 # slowdown_per_job: fitted to makespan, mean JCT and mean execution time of {} measured runs (horus and aegis with its
 # variants) by
 #   aegis-sim calibrate host
@@ -100,12 +100,14 @@ pub fn run_host(evaluation: &Evaluation, settings: &Settings) -> Result<Report> 
 {left_out}schema_version = 1
 
 [host]
-free_jobs = {}
-slowdown_per_job = {:.3} # of all jobs of a server, per training job beyond the free ones
+gpus = {} # of the host that was measured; one with more is taken to be larger in proportion
+free_jobs = {:.1}
+slowdown_per_job = {:.3} # of all jobs of the host, per training job beyond the free ones
 ",
         cells.len(),
         describe(0, &|_| true),
         describe(chosen, &|_| true),
+        settings.model.host.gpus,
         settings.model.host.free_jobs,
         at(settings, chosen).slowdown_per_job
     );

@@ -9,7 +9,7 @@ use crate::error::{Result, input_error};
 use crate::experiment::{Comparison, compare};
 use crate::metrics::geometric_mean;
 use crate::report::plot::{self, Bar, BarGroup};
-use crate::report::{Row, SCHEMA_VERSION, atomic, render, rows_to_csv, summary_row};
+use crate::report::{Row, atomic, render, rows_to_csv, summary_row};
 
 /// Replay traces under several policies and set them side by side
 #[derive(clap::Args)]
@@ -36,7 +36,7 @@ pub(super) struct CompareArgs {
     format: FormatArg,
 }
 
-pub(super) const GEOMEAN: &str = "geomean";
+const GEOMEAN: &str = "geomean";
 
 /// Columns of the table, with their headings.
 pub(super) const COLUMNS: &[(&str, &str)] = &[
@@ -66,6 +66,11 @@ impl CompareArgs {
                 return Err(input_error!(
                     "two traces are named {:?}; traces go by their file's name, so rename one",
                     world.trace_name
+                ));
+            }
+            if world.trace_name == GEOMEAN {
+                return Err(input_error!(
+                    "a trace named {GEOMEAN:?} would look like the means; rename its file"
                 ));
             }
             worlds.push(world);
@@ -107,7 +112,6 @@ fn comparison_row(comparison: &Comparison) -> Row {
     let mut row = summary_row(&comparison.summary);
     row.insert("makespan_vs_exclusive".into(), comparison.makespan_vs_exclusive.into());
     row.insert("jct_mean_vs_exclusive".into(), comparison.jct_mean_vs_exclusive.into());
-    row.insert("schema_version".into(), SCHEMA_VERSION.into());
     row
 }
 

@@ -105,7 +105,7 @@ fn bars(of_trace: &[Cell]) -> BarGroup {
 /// A cell's simulated figures, the measured ones, errors, and those of the run with sound telemetry.
 fn cell_row(cell: &Cell) -> Row {
     let mut row = summary_row(&cell.summary);
-    let figures: Vec<String> = row.keys().skip(2).cloned().collect();
+    let figures: Vec<String> = cell.summary.figures().into_iter().map(|(name, _)| name).collect();
     row.insert("makespan_vs_exclusive".into(), cell.makespan_vs_exclusive.into());
     row.insert("jct_mean_vs_exclusive".into(), cell.jct_mean_vs_exclusive.into());
     row.insert("telemetry_blind_gpu".into(), cell.telemetry_blind_gpu.as_str().into());
@@ -126,7 +126,6 @@ fn cell_row(cell: &Cell) -> Row {
     row.insert("sound_makespan_s".into(), cell.sound.makespan_s.into());
     row.insert("sound_jct_mean_s".into(), cell.sound.jct_s.mean.into());
     row.insert("sound_failed_attempts".into(), cell.sound.failed_attempts.into());
-    row.insert("schema_version".into(), SCHEMA_VERSION.into());
     row
 }
 
@@ -157,8 +156,9 @@ fn closing_lines(reproduction: &Reproduction) -> String {
     line(String::new());
     for Reduction { against, simulated_pct, measured_pct, sound_pct } in &reproduction.headline {
         line(format!(
-            "- Makespan against {against} (geometric mean): -{simulated_pct:.1} % simulated, -{measured_pct:.1} % \
-             measured; -{sound_pct:.1} % with sound telemetry"
+            "- Makespan against {against} (geometric mean): {:+.1} % simulated, {:+.1} % measured; {:+.1} % with sound \
+             telemetry",
+            -simulated_pct, -measured_pct, -sound_pct
         ));
     }
     line(format!(

@@ -106,7 +106,7 @@ impl GpuState {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct GpuMeter {
     since: Time,
-    /// With at least one process.
+    /// Held by at least one job, from dispatch to end.
     pub busy_s: f64,
     /// With at least one process that computes.
     pub active_s: f64,

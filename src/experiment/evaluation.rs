@@ -111,6 +111,16 @@ impl Evaluation {
         if evaluation.traces.is_empty() || evaluation.policies.is_empty() {
             return Err(input_error!("{source}: traces and policies need at least one entry each"));
         }
+        for (key, limit) in [
+            ("makespan_mae_pct", evaluation.check.makespan_mae_pct),
+            ("jct_mean_mae_pct", evaluation.check.jct_mean_mae_pct),
+        ] {
+            if !(0.0..=1000.0).contains(&limit) {
+                return Err(input_error!(
+                    "{source}, key check.{key}: found {limit}; expected a number from 0 to 1000"
+                ));
+            }
+        }
         let headline = std::iter::once(&evaluation.headline.policy).chain(&evaluation.headline.against);
         for policy in headline {
             if !evaluation.policies.contains(policy) {
@@ -159,7 +169,8 @@ mod tests {
                 "key check: \"aegsi\" is not among",
             ),
             ("schema_version = 1", "schema_version = 7", "schema_version 7"),
-            ("[check]", "[chekc]", "line 14"),
+            ("makespan_mae_pct = 3.0", "makespan_mae_pct = nan", "key check.makespan_mae_pct: found NaN"),
+            ("[check]", "[chekc]", "line 13"),
         ] {
             let text = good.replacen(from, to, 1);
             assert_ne!(text, good);

@@ -37,7 +37,10 @@ impl Condition {
 
 /// Measured runs of a file: CSV with the columns `trace,policy,telemetry_blind_gpu` and one per figure.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MeasuredRuns(Vec<MeasuredRun>);
+pub struct MeasuredRuns {
+    source: String,
+    runs: Vec<MeasuredRun>,
+}
 
 const KEYS: &[&str] = &["trace", "policy", "telemetry_blind_gpu"];
 const REQUIRED: &[&str] =
@@ -83,11 +86,16 @@ impl MeasuredRuns {
             }
             runs.push(run);
         }
-        Ok(MeasuredRuns(runs))
+        Ok(MeasuredRuns { source: source.to_owned(), runs })
+    }
+
+    /// The file, for messages.
+    pub fn source(&self) -> &str {
+        &self.source
     }
 
     pub fn get(&self, trace: &str, policy: &PolicySpec) -> Option<&MeasuredRun> {
-        self.0.iter().find(|run| run.trace == trace && run.policy == *policy)
+        self.runs.iter().find(|run| run.trace == trace && run.policy == *policy)
     }
 }
 

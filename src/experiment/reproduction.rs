@@ -45,6 +45,17 @@ pub struct Reproduction {
 /// # Errors
 /// Input that cannot be used; a run that the measured results lack.
 pub fn reproduce(evaluation: &Evaluation, settings: &Settings) -> Result<Reproduction> {
+    let blind = "telemetry_blind_gpu";
+    if settings
+        .assignments
+        .iter()
+        .any(|assignment| assignment.split('=').next().is_some_and(|key| key.trim() == blind))
+    {
+        return Err(input_error!(
+            "--set {blind}: an evaluation runs under the conditions of its measured runs; change them in the measured \
+             results, or use compare"
+        ));
+    }
     let worlds = evaluation
         .traces
         .iter()
@@ -73,7 +84,11 @@ pub fn reproduce(evaluation: &Evaluation, settings: &Settings) -> Result<Reprodu
 
 fn cell(evaluation: &Evaluation, settings: &Settings, world: &World, policy: &PolicySpec) -> Result<Cell> {
     let measured = evaluation.measured.get(&world.trace_name, policy).ok_or_else(|| {
-        input_error!("no measured run of {policy} on {}: add one to the measured results", world.trace_name)
+        input_error!(
+            "{} has no run of {policy} on {}; add one, or take the pair out of the evaluation",
+            evaluation.measured.source(),
+            world.trace_name
+        )
     })?;
     let mut params = settings.params(policy)?;
     let run = |params: &_| simulate(world, policy, params, settings.seed, &mut NoObserver);

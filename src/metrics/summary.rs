@@ -63,7 +63,7 @@ pub struct Summary {
     pub recovered_attempts: usize,
     pub completed_jobs: usize,
     pub given_up_jobs: usize,
-    /// GPU-seconds with at least one process.
+    /// GPU-seconds held by at least one job, from dispatch to end.
     pub gpu_busy_s: f64,
     pub gpu_idle_s: f64,
     pub gpus: Vec<GpuRecord>,

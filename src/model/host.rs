@@ -5,16 +5,19 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// Training jobs that a server's host feeds without a delay.
-    pub free_jobs: u32,
-    /// Slowdown of every job on the server per training job beyond those.
+    /// GPUs of the host that was measured. One with more is taken to be larger in proportion.
+    pub gpus: u32,
+    /// Training jobs that it feeds without a delay.
+    pub free_jobs: f64,
+    /// Slowdown of every job on it per training job beyond those.
     pub slowdown_per_job: f64,
 }
 
 impl Host {
     /// How much slower all jobs of a server run when so many of them train: at least 1.
-    pub fn slowdown(&self, jobs: usize) -> f64 {
-        1.0 + self.slowdown_per_job * jobs.saturating_sub(self.free_jobs as usize) as f64
+    pub fn slowdown(&self, jobs: usize, gpus: usize) -> f64 {
+        let size = (gpus as f64 / f64::from(self.gpus)).max(1.0);
+        1.0 + self.slowdown_per_job * (jobs as f64 / size - self.free_jobs).max(0.0)
     }
 }
 
@@ -23,8 +26,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_starts_beyond_the_free_jobs() {
-        let host = Host { free_jobs: 5, slowdown_per_job: 0.125 };
-        assert_eq!([0, 1, 5, 6, 9].map(|jobs| host.slowdown(jobs)), [1.0, 1.0, 1.0, 1.125, 1.5]);
+    fn it_starts_beyond_the_free_jobs_and_grows_with_the_server() {
+        let host = Host { gpus: 2, free_jobs: 3.0, slowdown_per_job: 0.25 };
+        assert_eq!([0, 1, 3, 4, 7].map(|jobs| host.slowdown(jobs, 2)), [1.0, 1.0, 1.0, 1.25, 2.0]);
+        assert_eq!(host.slowdown(5, 1), host.slowdown(5, 2));
+        assert_eq!(host.slowdown(14, 4), host.slowdown(7, 2));
     }
 }

@@ -136,7 +136,8 @@ impl Sections {
             interference.check(check)?;
         }
         if let Some(host) = &file.host {
-            check("host.free_jobs", f64::from(host.free_jobs), 0.0..=1e9)?;
+            check("host.gpus", f64::from(host.gpus), 1.0..=4096.0)?;
+            check("host.free_jobs", host.free_jobs, 0.0..=1e9)?;
             check("host.slowdown_per_job", host.slowdown_per_job, 0.0..=100.0)?;
         }
         if let Some(memory) = &file.memory {

@@ -26,6 +26,8 @@ pub struct JobRequest<'a> {
     pub recovery_floor_mib: Option<f64>,
     /// No recovery floor is left: only idle GPUs will do, and nobody may join.
     pub forced_idle: bool,
+    /// The job died on an idle GPU of this capacity: one that is larger may do. 0 if it did not.
+    pub outgrown_mib: f64,
 }
 
 /// When a GPU accepts a further job, by the post-placement observation.

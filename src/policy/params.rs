@@ -215,7 +215,7 @@ parameters! {
     /// What the observation window opens at: first GPU activity, launch, or no observation at all.
     observation_anchor: ObservationAnchor = Domain::Choice(ObservationAnchor::WORDS);
     /// Samples (one per second) that a risk is worked out from.
-    telemetry_samples: u32 = Domain::Integer { min: 1, max: 3600 };
+    telemetry_samples: u32 = Domain::Integer { min: 1, max: 600 };
     /// GPU whose SMACT and SMOCC telemetry reads zero.
     telemetry_blind_gpu: BlindGpu = Domain::IndexOr(&["none", "seeded"]);
     /// Free memory that is never counted as available.

@@ -61,10 +61,15 @@ impl ParamsFile {
                 DeValue::Integer(number) if key.get_ref() == "schema_version" => {
                     version = number.as_str().parse().ok();
                 }
+                _ if key.get_ref() == "schema_version" => {
+                    return Err(input_error!("{place}: schema_version: expected the whole number 1"));
+                }
                 value => file.push(&place, ALL, key.get_ref(), value)?,
             }
         }
-        check_schema(source, version.unwrap_or(0))?;
+        let version = version
+            .ok_or_else(|| input_error!("{source}: schema_version is missing; add schema_version = 1"))?;
+        check_schema(source, version)?;
         // What holds for all comes first, whatever the order in the file.
         sections.sort_by_key(|(name, _, _)| *name != ALL);
         for (name, section, place) in sections {
@@ -89,6 +94,13 @@ impl ParamsFile {
         let parameter = Parameter::find(key).map_err(at)?;
         let text = match value {
             DeValue::String(text) => text.to_string(),
+            // Hexadecimal and the like are no numbers to a parameter; digits alone would be other ones.
+            DeValue::Integer(number) if number.radix() != 10 => {
+                return Err(input_error!(
+                    "{place}: parameter {key}: expected {}, in decimal",
+                    parameter.domain
+                ));
+            }
             DeValue::Integer(number) => number.as_str().to_owned(),
             DeValue::Float(number) => number.as_str().to_owned(),
             DeValue::Boolean(flag) => flag.to_string(),
@@ -176,7 +188,9 @@ mod tests {
             "line 2: unknown section [aegiss]: did you mean aegis",
         );
         says("schema_version = 2\n", "schema_version 2");
-        says("tick_s = 2\n", "schema_version 0");
+        says("tick_s = 2\n", "schema_version is missing");
+        says("schema_version = \"1\"\n", "line 1: schema_version: expected the whole number 1");
+        says("schema_version = 1\ntick_s = 0x10\n", "line 2: parameter tick_s: expected a number");
         says("schema_version = \n", "line 1");
     }
 }

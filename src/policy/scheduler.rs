@@ -5,7 +5,8 @@ use super::{
 
 /// One step of the scheduler loop that all policies share, for the job at the head of the queue.
 ///
-/// Enough idle GPUs: the lowest ones, whatever the filters would say. Otherwise, unless the job has to
+/// Enough idle GPUs: the lowest ones, whatever the filters would say; but where a server's GPUs differ, not
+/// ones that are known to be too small as a whole, if enough of them are not. Otherwise, unless the job has to
 /// wait for idle GPUs (a recovered job under `recovery = "idle"`, one with no recovery floor left, or any
 /// job of a policy that does not collocate), what the policy's own placement finds.
 pub fn decide(
@@ -18,7 +19,21 @@ pub fn decide(
 ) -> Decision {
     out.clear();
     let wanted = job.profile.gpus;
-    let idle = |view: &GpuView| view.idle && view.availability == Availability::Now;
+    let needed_mib =
+        policy.required_memory_mib(job, params).unwrap_or(0.0).max(job.recovery_floor_mib.unwrap_or(0.0));
+    let outgrown = |view: &GpuView| view.capacity_mib <= job.outgrown_mib;
+    let enough = |large: &dyn Fn(&GpuView) -> bool| {
+        observation.gpus.iter().filter(|view| large(view)).count() >= wanted
+    };
+    // What a job has died on rules a GPU out before what a policy only believes that it needs.
+    let fitting = enough(&|view| !outgrown(view) && view.capacity_mib >= needed_mib);
+    let larger = enough(&|view| !outgrown(view));
+    let idle = |view: &GpuView| {
+        view.idle
+            && view.availability == Availability::Now
+            && (!larger || !outgrown(view))
+            && (!fitting || view.capacity_mib >= needed_mib)
+    };
     for (gpu, view) in observation.gpus.iter().enumerate() {
         if out.gpus.len() < wanted && idle(view) {
             out.gpus.push(gpu);

@@ -25,7 +25,16 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// Symbolic links are followed; what is there and is no file, a device say, is not replaced.
     pub fn new(path: &Path) -> Result<Draft> {
+        let path = &match path.canonicalize() {
+            Ok(target) if !target.is_file() => {
+                let source = std::io::Error::other("it is there and is not a regular file");
+                return Err(Error::write(path, source));
+            }
+            Ok(target) => target,
+            Err(_) => path.to_owned(),
+        };
         // `parent` of a bare file name is empty, which is no directory to a temporary file.
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file = builder().tempfile_in(dir).map_err(|e| Error::write(path, e))?;
@@ -85,6 +94,21 @@ mod tests {
         std::fs::write(dir.path().join("plain"), b"x").unwrap();
         let mode = |name| dir.path().join(name).metadata().unwrap().permissions().mode();
         assert_eq!(mode("ours"), mode("plain"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_devices_are_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        std::fs::write(&real, b"old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert_eq!(std::fs::read(&real).unwrap(), b"new");
+        assert!(link.is_symlink());
+        let error = write(Path::new("/dev/null"), b"x").unwrap_err().to_string();
+        assert!(error.contains("/dev/null") && error.contains("not a regular file"), "{error}");
+        assert!(write(dir.path(), b"x").is_err());
     }
 
     #[test]

@@ -103,5 +103,6 @@ pub fn summary_row(summary: &Summary) -> Row {
     let mut row = row([("trace", summary.trace.as_str().into()), ("policy", summary.policy.as_str().into())]);
     row.extend(summary.figures().into_iter().map(|(name, figure): (String, Figure)| (name, figure.into())));
     row.insert("seed".into(), summary.seed.into());
+    row.insert("schema_version".into(), SCHEMA_VERSION.into());
     row
 }

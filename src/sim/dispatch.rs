@@ -32,6 +32,7 @@ impl Run<'_> {
             recovered: state.recovered,
             recovery_floor_mib: state.recovery_floor_mib,
             forced_idle: state.forced_idle,
+            outgrown_mib: state.outgrown_mib,
         };
         let observation = Observation {
             now,
@@ -246,21 +247,31 @@ impl Run<'_> {
         self.leave(job, Outcome::OutOfMemory, observer);
         self.emit(observer, Some(job), EventKind::OutOfMemory { gpus: &self.states[job].gpus });
         let state = &mut self.states[job];
-        if state.forced_idle {
+        let capacity_mib =
+            state.gpus.iter().map(|&gpu| self.gpus[gpu].spec.memory_mib).fold(f64::INFINITY, f64::min);
+        let outgrown_mib = state.outgrown_mib.max(capacity_mib);
+        let views = &self.loops[state.server].views;
+        let larger = views.iter().filter(|view| view.capacity_mib > outgrown_mib).count();
+        if state.forced_idle && larger < state.gpus.len() {
             let reason = "out of memory although it had its GPUs for itself";
             state.phase = Phase::Done;
             self.record.jobs[job].given_up = Some(reason);
             self.emit(observer, Some(job), EventKind::GiveUp { reason });
             return;
         }
-        let capacity_mib =
-            state.gpus.iter().map(|&gpu| self.gpus[gpu].spec.memory_mib).fold(f64::INFINITY, f64::min);
-        let floor_mib = next_recovery_floor_mib(state.effective_floor_mib, capacity_mib, &self.params);
+        // Once forced onto idle GPUs a job stays so, and only ever moves on to larger ones.
+        let floor_mib = match state.forced_idle {
+            true => None,
+            false => next_recovery_floor_mib(state.effective_floor_mib, capacity_mib, &self.params),
+        };
         state.phase = Phase::Queued;
         state.recovered = true;
         state.failed_at = self.now;
         state.recovery_floor_mib = floor_mib.or(state.recovery_floor_mib);
-        state.forced_idle = floor_mib.is_none();
+        if floor_mib.is_none() {
+            state.forced_idle = true;
+            state.outgrown_mib = outgrown_mib;
+        }
         let server = state.server;
         let gpu_us = self.gpu_us(job);
         let scheduler = &mut self.loops[server];

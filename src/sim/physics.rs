@@ -96,7 +96,7 @@ impl Run<'_> {
     }
 
     /// What of an amount of profiled memory must be there.
-    fn needed_mib(&self, profiled_mib: f64) -> f64 {
+    pub(super) fn needed_mib(&self, profiled_mib: f64) -> f64 {
         profiled_mib * (1.0 - self.world.model.memory.elastic_fraction)
     }
 
@@ -148,7 +148,7 @@ impl Run<'_> {
     /// it, itself included, or of all jobs of the server if its host got more or less to do.
     fn update_rates(&mut self, job: usize, observer: &mut dyn Observer) {
         let scheduler = &mut self.loops[self.states[job].server];
-        let host_slowdown = self.world.model.host.slowdown(scheduler.training);
+        let host_slowdown = self.world.model.host.slowdown(scheduler.training, scheduler.views.len());
         if host_slowdown != scheduler.host_slowdown {
             scheduler.host_slowdown = host_slowdown;
             let gpus = scheduler.first_gpu..scheduler.first_gpu + scheduler.views.len();

@@ -103,7 +103,7 @@ pub struct GpuRecord {
     pub memory_mib: f64,
     /// SMACT and SMOCC telemetry of this GPU read zero.
     pub telemetry_blind: bool,
-    /// With at least one process.
+    /// Held by at least one job, from dispatch to end.
     pub busy_s: f64,
     /// With at least one process that computes.
     pub active_s: f64,

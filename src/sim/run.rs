@@ -5,7 +5,7 @@ use super::record::{Attempt, GpuRecord, JobRecord, RunRecord};
 use super::running::{JobState, Phase};
 use super::telemetry::TelemetryStore;
 use super::world::World;
-use crate::cluster::GpuState;
+use crate::cluster::{GpuState, ServerSpec};
 use crate::engine::{EventQueue, Handle, Key, Time};
 use crate::error::{Result, input_error};
 use crate::model::{Stream, counter_uniform};
@@ -213,23 +213,34 @@ impl<'w> Run<'w> {
         }
     }
 
-    /// The server with the fewest queued GPU-seconds that can hold the job; the lowest of equals. One with
-    /// enough GPUs but too little memory holds it only where no server has enough of both.
+    /// The server with the fewest queued GPU-seconds that can hold the job; of equals the one with the fewest
+    /// jobs on its GPUs, then the lowest. One with enough GPUs but too little memory holds it only where no
+    /// server has enough of both.
     fn route(&self, job: usize) -> usize {
         let wanted = self.world.jobs[job].gpus;
-        let peak_mib = self.world.workload(job).profile(0).peak_memory_mib;
-        let mut best: Option<(bool, i128, usize)> = None;
+        let mut best: Option<(bool, i128, usize, usize)> = None;
         for (index, server) in self.world.cluster.servers.iter().enumerate() {
             if server.gpus.len() < wanted {
                 continue;
             }
-            let roomy = server.gpus.iter().filter(|gpu| gpu.allocatable_mib >= peak_mib).count() >= wanted;
-            let candidate = (!roomy, self.loops[index].queued_gpu_us, index);
+            let scheduler = &self.loops[index];
+            let residents = scheduler.views.iter().map(|view| view.residents.len()).sum();
+            let candidate = (!self.has_room(job, server), scheduler.queued_gpu_us, residents, index);
             if best.is_none_or(|best| candidate < best) {
                 best = Some(candidate);
             }
         }
-        best.map_or(0, |(_, _, index)| index)
+        best.map_or(0, |best| best.3)
+    }
+
+    /// Whether a server's GPUs, all idle, would hold the job's memory.
+    fn has_room(&self, job: usize, server: &ServerSpec) -> bool {
+        let workload = self.world.workload(job);
+        let needed_mib = (0..self.world.jobs[job].gpus)
+            .map(|rank| self.needed_mib(workload.profile(rank).peak_memory_mib))
+            .fold(0.0, f64::max);
+        server.gpus.iter().filter(|gpu| gpu.allocatable_mib >= needed_mib).count()
+            >= self.world.jobs[job].gpus
     }
 
     pub(super) fn gpu_us(&self, job: usize) -> i128 {

@@ -21,6 +21,7 @@ pub(super) struct JobState {
     pub recovered: bool,
     pub recovery_floor_mib: Option<f64>,
     pub forced_idle: bool,
+    pub outgrown_mib: f64,
     /// What the current attempt was placed under: the higher of the policy's requirement and the least
     /// memory available on its GPUs at dispatch, or the former where there is none of the latter.
     pub effective_floor_mib: f64,
@@ -54,6 +55,7 @@ impl JobState {
             recovered: false,
             recovery_floor_mib: None,
             forced_idle: false,
+            outgrown_mib: 0.0,
             effective_floor_mib: 0.0,
             failed_at: Time::ZERO,
         }

@@ -114,7 +114,8 @@ impl Series {
         for second in from..until {
             let mut sample = [0.0; SAMPLED_METRICS];
             for source in &mut self.active {
-                let dwell = source.sampler.dwell(second);
+                // Counted from the start of the run: the origin of a trace's clock must not matter.
+                let dwell = source.sampler.dwell(second - self.first);
                 if dwell != source.dwell {
                     source.dwell = dwell;
                     source.values = source.sampler.values(dwell);

@@ -76,7 +76,13 @@ impl Table {
         for name in required {
             if !header.iter().any(|h| h == name) {
                 let near = header.iter().filter(|h| !did_you_mean(h, [*name]).is_empty()).collect::<Vec<_>>();
-                let hint = near.first().map_or(String::new(), |h| format!(" (is it the column {h:?}?)"));
+                let hint = match near.first() {
+                    _ if header.len() == 1 && header[0].contains([';', '\t']) => {
+                        " (fields are to be separated by commas)".to_owned()
+                    }
+                    Some(column) => format!(" (is it the column {column:?}?)"),
+                    None => String::new(),
+                };
                 return Err(input_error!(
                     "{source}, line {header_line}: the column {name} is missing{hint}; found {}; \
                      expected at least {}",
@@ -86,6 +92,16 @@ impl Table {
             }
         }
         let rows = records.collect::<Result<Vec<_>>>()?;
+        // Such a record swallows all lines to the end of the file, and may well have enough fields.
+        if let Some((line, last)) = rows.last() {
+            let start = last.position().map_or(0, |p| p.byte() as usize);
+            if text[start..].matches('"').count() % 2 == 1 {
+                return Err(input_error!(
+                    "{source}, line {line}: a double quote opens here and never closes; close it, or write \"\" for \
+                     a quote that belongs to the text"
+                ));
+            }
+        }
         for (line, fields) in &rows {
             if fields.len() != header.len() {
                 return Err(input_error!(

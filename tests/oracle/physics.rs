@@ -59,9 +59,9 @@ impl<'w> Oracle<'w> {
         let server = self.gpus[gpu].server;
         let training =
             |other: &Job| other.stage == Stage::Training && self.gpus[other.gpus[0]].server == server;
-        let busy =
-            self.jobs.iter().filter(|other| training(other)).count() as f64 - f64::from(host.free_jobs);
-        slowdown *= 1.0 + strength * host.slowdown_per_job * busy.max(0.0);
+        let busy = self.jobs.iter().filter(|other| training(other)).count() as f64;
+        let size = f64::max(1.0, self.gpus_of(server).len() as f64 / f64::from(host.gpus));
+        slowdown *= 1.0 + strength * host.slowdown_per_job * (busy / size - host.free_jobs).max(0.0);
         self.gpus[gpu].speed / slowdown
     }
 
@@ -75,7 +75,8 @@ impl<'w> Oracle<'w> {
                 let pace = (self.rate(job) / self.gpus[gpu].speed).min(1.0);
                 let profile = self.profile_on(job, gpu);
                 let sampler = self.world.model.telemetry.sampler(profile, self.seed, job as u64);
-                let values = sampler.values(sampler.dwell(second));
+                let from_start = second - (self.world.jobs[0].submit.micros() + SECOND - 1) / SECOND;
+                let values = sampler.values(sampler.dwell(from_start));
                 for metric in 0..3 {
                     let activity = pace * values[metric];
                     sample[metric] = match combine {

@@ -14,19 +14,22 @@ impl Oracle<'_> {
     pub fn arrive(&mut self, job: usize) {
         // Work waiting on each server that could hold the job; servers with room for its memory first.
         let wanted = self.world.jobs[job].gpus;
-        let peak_mib = self.workload(job).profile(0).peak_memory_mib;
+        let largest_mib =
+            (0..wanted).map(|rank| self.workload(job).profile(rank).peak_memory_mib).fold(0.0, f64::max);
+        let needed_mib = largest_mib * (1.0 - self.world.model.memory.elastic_fraction);
         let choice = (0..self.queues.len()).filter(|&server| self.gpus_of(server).len() >= wanted);
         let server = choice.min_by_key(|&server| {
             let room = self
                 .gpus_of(server)
                 .iter()
-                .filter(|&&gpu| self.gpus[gpu].allocatable_mib >= peak_mib)
+                .filter(|&&gpu| self.gpus[gpu].allocatable_mib >= needed_mib)
                 .count();
             let waiting = self.queues[server].iter().chain(&self.recovery[server]);
             let gpu_us: i64 = waiting
                 .map(|&j| self.world.jobs[j].gpus as i64 * self.world.jobs[j].solo_runtime.micros())
                 .sum();
-            (room < wanted, gpu_us)
+            let residents: usize = self.gpus_of(server).iter().map(|&gpu| self.gpus[gpu].jobs.len()).sum();
+            (room < wanted, gpu_us, residents)
         });
         let server = server.unwrap();
         self.jobs[job].server = server;
@@ -40,7 +43,18 @@ impl Oracle<'_> {
             return false;
         };
         let wanted = self.world.jobs[job].gpus;
-        let idle: Vec<usize> = self.gpus_of(server).into_iter().filter(|&gpu| self.is_idle(gpu)).collect();
+        // Where a server's GPUs differ, not those that are known to be too small.
+        let known_mib =
+            f64::max(self.required_mib(job).unwrap_or(0.0), self.jobs[job].floor_mib.unwrap_or(0.0));
+        let larger_than_died_on = |least_mib: f64| -> Vec<usize> {
+            let memory = |gpu: usize| self.gpus[gpu].memory_mib;
+            let gpus = self.gpus_of(server).into_iter();
+            gpus.filter(|&gpu| memory(gpu) >= least_mib && memory(gpu) > self.jobs[job].died_empty_mib)
+                .collect()
+        };
+        let tiers = [larger_than_died_on(known_mib), larger_than_died_on(0.0), self.gpus_of(server)];
+        let usable = tiers.into_iter().find(|gpus| gpus.len() >= wanted).unwrap();
+        let idle: Vec<usize> = usable.into_iter().filter(|&gpu| self.is_idle(gpu)).collect();
         if idle.len() >= wanted {
             self.dispatch(job, &idle[..wanted], false);
             return true;

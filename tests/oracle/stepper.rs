@@ -51,6 +51,7 @@ pub struct Job {
     pub recovered: bool,
     pub floor_mib: Option<f64>,
     pub needs_empty: bool,
+    pub died_empty_mib: f64,
     pub placed_under_mib: f64,
     pub attempt: usize,
 }
@@ -153,6 +154,7 @@ impl<'w> Oracle<'w> {
             recovered: false,
             floor_mib: None,
             needs_empty: false,
+            died_empty_mib: 0.0,
             placed_under_mib: 0.0,
             attempt: 0,
         };
@@ -367,21 +369,28 @@ impl<'w> Oracle<'w> {
     fn die(&mut self, job: usize) {
         self.dying.retain(|&dying| dying != job);
         self.leave(job, false);
-        if self.jobs[job].needs_empty {
+        let smallest_mib =
+            self.jobs[job].gpus.iter().map(|&gpu| self.gpus[gpu].memory_mib).fold(f64::INFINITY, f64::min);
+        let died_on_mib = self.jobs[job].died_empty_mib.max(smallest_mib);
+        let larger = |gpu: &&Gpu| gpu.server == self.jobs[job].server && gpu.memory_mib > died_on_mib;
+        let enough_larger = self.gpus.iter().filter(larger).count() >= self.jobs[job].gpus.len();
+        if self.jobs[job].needs_empty && !enough_larger {
             self.given_up[job] = true;
             self.jobs[job].stage = Stage::Gone;
             return;
         }
-        let smallest_mib =
-            self.jobs[job].gpus.iter().map(|&gpu| self.gpus[gpu].memory_mib).fold(f64::INFINITY, f64::min);
         let failed_mib = self.jobs[job].placed_under_mib;
         let next = self.recovery_floors(smallest_mib).into_iter().find(|&floor| floor > failed_mib);
+        let next = next.filter(|_| !self.jobs[job].needs_empty);
         let state = &mut self.jobs[job];
         state.stage = Stage::Waiting;
         state.recovered = true;
         match next {
             Some(floor) => state.floor_mib = Some(floor),
-            None => state.needs_empty = true,
+            None => {
+                state.needs_empty = true;
+                state.died_empty_mib = state.died_empty_mib.max(smallest_mib);
+            }
         }
         self.recovery[state.server].push(job);
     }
