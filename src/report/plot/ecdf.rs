@@ -1,9 +1,24 @@
-use super::axis::{Axis, Frame, X_AXIS_HEIGHT};
-use super::figure::Figure;
-use super::legend::{Key, Legend};
-use super::style::{MARGIN, WIDTH, looks};
+use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
+use plotters::element::Text;
+use plotters::prelude::{BindKeyPoints, IntoLogRange};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-const PLOT_HEIGHT: f64 = 400.0;
+use super::figure::{
+    Area, Drawn, Figure, X_LABELS, Y_LABELS, builder, draw_line, mesh, number, steps, usable,
+};
+use super::legend::Key;
+use super::style::{LABEL_TEXT, Look, looks, text};
+
+const HEIGHT: u32 = 820 + X_LABELS;
+/// Where numbers stand within a decade of a logarithmic axis, finest first.
+const LOG_STEPS: [&[f64]; 4] = [
+    &[1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
+    &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+    &[1.0, 2.0, 5.0],
+    &[1.0],
+];
+/// As many numbers as have room.
+const LOG_TICKS: usize = 8;
 
 /// What an ECDF is of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,14 +41,14 @@ impl<'a> Quantity<'a> {
 
 /// The fraction of jobs at or below a value, over the value, for each policy.
 ///
-/// Values that have no place on the axis are left out: negative or not finite and, on a logarithmic axis,
-/// zero.
+/// Values that have no place on the axis are left out: negative, beyond 1e100 or not a number and, on a
+/// logarithmic axis, zero.
 pub fn ecdf(series: &[(String, Vec<f64>)], quantity: Quantity<'_>) -> Figure {
     let series: Vec<(&str, Vec<(f64, f64)>)> = series
         .iter()
         .map(|(policy, values)| {
-            let placed = |v: &f64| v.is_finite() && if quantity.log { *v > 0.0 } else { *v >= 0.0 };
-            (policy.as_str(), steps(values.iter().copied().filter(placed).collect()))
+            let placed = |v: &f64| *v < 1e100 && if quantity.log { *v > 1e-100 } else { *v >= 0.0 };
+            (policy.as_str(), fractions(values.iter().copied().filter(placed).collect()))
         })
         .collect();
     let values = || series.iter().flat_map(|(_, steps)| steps).map(|(value, _)| *value);
@@ -42,35 +57,74 @@ pub fn ecdf(series: &[(String, Vec<f64>)], quantity: Quantity<'_>) -> Figure {
 
     let looks = looks(series.iter().map(|(policy, _)| *policy));
     let keys = series.iter().zip(&looks);
-    let legend = Legend::new(keys.map(|((policy, _), look)| (Key::Line(*look), (*policy).to_owned())));
-    let top = MARGIN + legend.height() + 14.0;
-    let (left, right) = (112.0, WIDTH - 34.0);
-    let x = Axis::fitting(right - left, |count| match quantity.log {
-        true => Axis::log(low, high, count),
-        false => Axis::to(high * 1.03, count),
-    });
-    let bottom = top + PLOT_HEIGHT;
-    let frame = Frame { left, top, right, bottom, x, y: Axis::to(1.0, 5) };
-    let mut figure = Figure::new(WIDTH, bottom + X_AXIS_HEIGHT + 6.0);
-    legend.draw(&mut figure, MARGIN);
-    frame.draw_y(&mut figure, "fraction of jobs");
-    frame.draw_x_grid(&mut figure);
-    frame.draw_edges(&mut figure);
-    for ((_, steps), look) in series.iter().zip(&looks).filter(|((_, steps), _)| !steps.is_empty()) {
+    let keys = keys.map(|((policy, _), look)| (Key::Line(*look), (*policy).to_owned()));
+    let curves = || series.iter().zip(&looks).map(|((_, curve), look)| (curve.as_slice(), *look));
+    Figure::draw(keys, HEIGHT, |area| {
+        if quantity.log {
+            let (low, high) = log_limits(low, high);
+            let x = (low..high).log_scale().with_key_points(log_ticks(low, high));
+            draw(area, x, quantity.label, curves())
+        } else {
+            draw(area, 0.0..usable(high * 1.03), quantity.label, curves())
+        }
+    })
+}
+
+fn draw<'a, X>(
+    area: &Area<'_>,
+    x: X,
+    label: &str,
+    curves: impl Iterator<Item = (&'a [(f64, f64)], Look)>,
+) -> Drawn
+where
+    X: AsRangedCoord<Value = f64, CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>>,
+{
+    let mut chart = builder(area, Y_LABELS, X_LABELS).build_cartesian_2d(x, 0.0..1.0)?;
+    mesh(&mut chart)
+        .x_label_formatter(&number)
+        .y_label_formatter(&number)
+        .x_desc(label)
+        .y_desc("fraction of jobs")
+        .draw()?;
+    let mut empty = true;
+    for (curve, look) in curves {
         // From zero at the smallest value to one at the largest.
-        let rise = steps.first().map(|(value, _)| (*value, 0.0));
-        let line = frame.steps(rise.into_iter().chain(steps.iter().copied()));
-        figure.path(&line, look.color, look.width, look.dash);
+        let Some(&(lowest, _)) = curve.first() else { continue };
+        draw_line(&mut chart, steps([(lowest, 0.0)].into_iter().chain(curve.iter().copied())), look)?;
+        empty = false;
     }
-    if values().next().is_none() {
-        frame.draw_empty(&mut figure);
+    if empty {
+        let (width, height) = area.dim_in_pixel();
+        let style = text(LABEL_TEXT).pos(Pos::new(HPos::Center, VPos::Center));
+        area.draw(&Text::new("no data", (width as i32 / 2, height as i32 / 2), style))?;
     }
-    frame.draw_x(&mut figure, quantity.label);
-    figure
+    Ok(())
+}
+
+/// A little before to a little after positive values.
+fn log_limits(low: f64, high: f64) -> (f64, f64) {
+    let (low, high) = if low > 0.0 && high >= low { (low, high) } else { (1.0, 10.0) };
+    // Values within a fifth of each other need room around them for numbers to stand at.
+    let (low, high) = if high < 1.2 * low { (low / 2.0, high * 2.0) } else { (low, high) };
+    let margin = (high / low).powf(0.03);
+    (low / margin, high * margin)
+}
+
+/// plotters itself puts no number at all on a logarithmic axis from 2 to 9.
+fn log_ticks(low: f64, high: f64) -> Vec<f64> {
+    let decades = low.log10().floor() as i32..=high.log10().floor() as i32;
+    let ticks = |steps: &[f64], every: usize| -> Vec<f64> {
+        let within = decades.clone().step_by(every);
+        let ticks = within.flat_map(|decade| steps.iter().map(move |step| step * 10f64.powi(decade)));
+        ticks.filter(|tick| (low..=high).contains(tick)).collect()
+    };
+    let fine = LOG_STEPS.iter().map(|steps| ticks(steps, 1));
+    let coarse = (2..200).map(|every| ticks(&[1.0], every));
+    fine.chain(coarse).find(|ticks| ticks.len() <= LOG_TICKS).unwrap_or_default()
 }
 
 /// Each distinct value with the fraction of values at or below it, ascending.
-fn steps(mut values: Vec<f64>) -> Vec<(f64, f64)> {
+fn fractions(mut values: Vec<f64>) -> Vec<(f64, f64)> {
     values.sort_by(f64::total_cmp);
     let count = values.len() as f64;
     let mut steps: Vec<(f64, f64)> = Vec::new();
@@ -90,9 +144,17 @@ mod tests {
 
     #[test]
     fn steps_rise_at_each_value_to_the_fraction_at_or_below_it() {
-        assert_eq!(steps(vec![3.0, 1.0, 3.0, 2.0]), [(1.0, 0.25), (2.0, 0.5), (3.0, 1.0)]);
-        assert_eq!(steps(vec![5.0]), [(5.0, 1.0)]);
-        assert!(steps(vec![]).is_empty());
+        assert_eq!(fractions(vec![3.0, 1.0, 3.0, 2.0]), [(1.0, 0.25), (2.0, 0.5), (3.0, 1.0)]);
+        assert_eq!(fractions(vec![5.0]), [(5.0, 1.0)]);
+        assert!(fractions(vec![]).is_empty());
+    }
+
+    #[test]
+    fn log_ticks_refine_and_thin_out() {
+        assert_eq!(log_ticks(0.9, 2.4), [1.0, 1.2, 1.4, 1.6, 1.8, 2.0]);
+        assert_eq!(log_ticks(1.9, 9.1), [2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]);
+        assert_eq!(log_ticks(0.1, 1e9).len(), 6);
+        assert!(log_ticks(1.5, 6.0).len() >= 2);
     }
 
     #[test]

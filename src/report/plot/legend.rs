@@ -1,14 +1,16 @@
-//! The one legend of a figure, above its data.
+//! The one legend of a figure, above its data: plotters would put it over them, in one column.
 
-use plotters::style::RGBColor;
+use plotters::element::{Cross, DashedPathElement, EmptyElement, PathElement, Polygon, Rectangle, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, RGBColor};
 
-use super::figure::{Figure, Point};
-use super::style::{BLACK, LINE, Look, MARGIN, TICK_TEXT, WHITE, WIDTH};
-use super::text::{Align, fitted, text_width};
+use super::figure::{Area, Drawn};
+use super::style::{BLACK, Look, MARGIN, TICK_TEXT, WHITE, WIDTH, fitted, text, text_width};
 
-const ROW: f64 = 32.0;
-const KEY_GAP: f64 = 9.0;
-const ENTRY_GAP: f64 = 26.0;
+const ROW: u32 = 64;
+/// From a key's left end to its name.
+const KEY: i32 = 108;
+const GAP: u32 = 44;
 
 /// The sign in front of a name.
 #[derive(Debug, Clone, Copy)]
@@ -19,97 +21,78 @@ pub(super) enum Key {
     Cross,
 }
 
-impl Key {
-    fn width(self) -> f64 {
-        match self {
-            Key::Line(_) => 50.0,
-            _ => 20.0,
-        }
-    }
-
-    fn draw(self, figure: &mut Figure, (x, y): Point) {
-        let middle = (x + self.width() / 2.0, y);
-        match self {
-            Key::Line(look) => {
-                figure.path(&[(x, y), (x + self.width(), y)], look.color, look.width, look.dash);
-            }
-            Key::Fill(color) => figure.rect((x, y - 9.0), (x + 20.0, y + 9.0), color),
-            Key::Diamond => diamond(figure, middle, 9.0),
-            Key::Cross => figure.cross(middle, 7.0),
-        }
-    }
-}
-
-/// A measured value's mark.
-pub(super) fn diamond(figure: &mut Figure, (x, y): Point, radius: f64) {
-    for (r, color) in [(radius, BLACK), (radius - LINE.min(radius * 0.4), WHITE)] {
-        figure.polygon(vec![(x - r, y), (x, y - r), (x + r, y), (x, y + r)], color);
-    }
-}
-
-/// Entries in rows, as many to a row as fit.
+/// Entries in a grid of as few rows as they fit into.
 pub(super) struct Legend {
-    rows: Vec<Vec<(Key, String)>>,
+    entries: Vec<(Key, String)>,
+    column: u32,
+    columns: usize,
 }
 
 impl Legend {
     pub fn new(entries: impl IntoIterator<Item = (Key, String)>) -> Legend {
-        let room = WIDTH - 2.0 * MARGIN;
-        let mut entries: Vec<(Key, String)> = entries
-            .into_iter()
-            .map(|(key, name)| (key, fitted(&name, TICK_TEXT, room - key.width() - KEY_GAP)))
-            .collect();
-        let mut rows = Vec::new();
-        let fitting = rows_needed(&entries, room);
-        // Spread evenly over the rows that are needed at least.
-        while !entries.is_empty() {
-            let rows_left = fitting.saturating_sub(rows.len()).max(1);
-            let mut count = entries.len().div_ceil(rows_left);
-            while count > 1 && row_width(&entries[..count]) > room {
-                count -= 1;
+        let room = WIDTH - 2 * MARGIN;
+        let fit = |name: String| fitted(&name, TICK_TEXT, room - KEY as u32 - GAP);
+        let entries: Vec<_> = entries.into_iter().map(|(key, name)| (key, fit(name))).collect();
+        let widest = entries.iter().map(|(_, name)| text_width(name, TICK_TEXT)).max().unwrap_or(0);
+        let key = |(key, _): &(Key, String)| if matches!(key, Key::Line(_)) { KEY } else { KEY / 2 };
+        let column = widest + GAP + entries.iter().map(key).max().unwrap_or(0) as u32;
+        let most = (room / column).max(1) as usize;
+        let rows = entries.len().div_ceil(most).max(1);
+        Legend { columns: entries.len().div_ceil(rows).max(1), column, entries }
+    }
+
+    pub fn height(&self) -> u32 {
+        self.entries.len().div_ceil(self.columns) as u32 * ROW
+    }
+
+    pub fn draw(&self, area: &Area<'_>) -> Drawn {
+        let style = text(TICK_TEXT).pos(Pos::new(HPos::Left, VPos::Center));
+        let left = (area.dim_in_pixel().0.saturating_sub(self.columns as u32 * self.column - GAP) / 2) as i32;
+        for (i, (key, name)) in self.entries.iter().enumerate() {
+            let x = left + (i % self.columns) as i32 * self.column as i32;
+            let y = (i / self.columns) as i32 * ROW as i32 + ROW as i32 / 2;
+            let mut to_name = KEY / 2;
+            match *key {
+                Key::Line(look) => {
+                    to_name = KEY;
+                    let style = look.color.stroke_width(look.width);
+                    let line = [(x, y), (x + KEY - 18, y)];
+                    match look.dash {
+                        None => area.draw(&PathElement::new(line, style))?,
+                        Some((dash, gap)) => area.draw(&DashedPathElement::new(line, dash, gap, style))?,
+                    }
+                }
+                Key::Fill(color) => {
+                    area.draw(&Rectangle::new([(x, y - 18), (x + 36, y + 18)], color.filled()))?;
+                }
+                Key::Diamond => {
+                    let [outer, inner] = diamond(17);
+                    area.draw(&(EmptyElement::at((x + 20, y)) + outer + inner))?;
+                }
+                Key::Cross => {
+                    for cross in cross((x + 20, y), 13) {
+                        area.draw(&cross)?;
+                    }
+                }
             }
-            let rest = entries.split_off(count);
-            rows.push(std::mem::replace(&mut entries, rest));
+            area.draw(&Text::new(name.as_str(), (x + to_name, y), &style))?;
         }
-        Legend { rows }
-    }
-
-    pub fn height(&self) -> f64 {
-        self.rows.len() as f64 * ROW
-    }
-
-    pub fn draw(&self, figure: &mut Figure, top: f64) {
-        for (i, row) in self.rows.iter().enumerate() {
-            let y = top + (i as f64 + 0.5) * ROW;
-            let mut x = (WIDTH - row_width(row)) / 2.0;
-            for (key, name) in row {
-                key.draw(figure, (x, y));
-                x += key.width() + KEY_GAP;
-                figure.text(name, (x, y), TICK_TEXT, Align::Left);
-                x += text_width(name, TICK_TEXT) + ENTRY_GAP;
-            }
-        }
+        Ok(())
     }
 }
 
-fn entry_width((key, name): &(Key, String)) -> f64 {
-    key.width() + KEY_GAP + text_width(name, TICK_TEXT)
+/// A measured value's mark, around the point that it is added to.
+pub(super) fn diamond(radius: i32) -> [Polygon<(i32, i32)>; 2] {
+    let shape =
+        |r: i32, color: RGBColor| Polygon::new(vec![(-r, 0), (0, -r), (r, 0), (0, r)], color.filled());
+    [shape(radius, BLACK), shape(radius - 6, WHITE)]
 }
 
-fn row_width(row: &[(Key, String)]) -> f64 {
-    row.iter().map(entry_width).sum::<f64>() + ENTRY_GAP * row.len().saturating_sub(1) as f64
-}
-
-fn rows_needed(entries: &[(Key, String)], room: f64) -> usize {
-    let mut rows = 1;
-    let mut used = 0.0;
-    for entry in entries {
-        let width = entry_width(entry);
-        if used > 0.0 && used + ENTRY_GAP + width > room {
-            rows += 1;
-            used = 0.0;
-        }
-        used += if used > 0.0 { ENTRY_GAP + width } else { width };
-    }
-    rows
+/// A death's mark, which shows on any colour.
+pub(super) fn cross<Coord: Clone>(at: Coord, radius: i32) -> [Cross<Coord, i32>; 2] {
+    let width = radius.unsigned_abs() / 2;
+    [
+        Cross::new(at.clone(), radius + 3, WHITE.stroke_width(2 * width)),
+        Cross::new(at, radius, BLACK.stroke_width(width)),
+    ]
 }
