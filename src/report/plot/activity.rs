@@ -1,7 +1,7 @@
 use super::figure::{Figure, Span, X_LABELS, Y_LABELS, builder, draw_line, mesh, number, steps};
 use super::legend::Key;
 use super::series::{ActivitySeries, Waiting};
-use super::style::{BLACK, BLUE, GREEN, LINE, Look, VERMILLION};
+use super::style::{AXIS, BLACK, BLUE, GREEN, LINE, Look, VERMILLION};
 use crate::engine::Time;
 use crate::sim::RunRecord;
 use crate::workload::Metric;
@@ -22,6 +22,7 @@ pub fn activity(record: &RunRecord, series: &ActivitySeries) -> Figure {
     let keys = METRICS.map(|(_, name, look)| (Key::Line(look), name.to_owned()));
     Figure::draw(keys, QUEUE_HEIGHT + ACTIVITY_HEIGHT, |area| {
         let (queue, gpus) = area.split_vertically(QUEUE_HEIGHT);
+        let gpus = gpus.margin(16, 0, 0, 0);
         let span = Span::of(record);
         let waiting = Waiting::of(record).total;
         let longest = waiting.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
@@ -31,6 +32,8 @@ pub fn activity(record: &RunRecord, series: &ActivitySeries) -> Figure {
         let since = |time: Time| (time - record.start).as_s() / span.unit_s;
         let end = waiting.last().map(|(_, count)| (record.end, *count));
         let line = steps(waiting.iter().copied().chain(end).map(|(time, count)| (since(time), count)));
+        let base = vec![(0.0, 0), (span.length, 0)];
+        draw_line(&mut chart, base, Look { color: AXIS, dash: None, width: 4 })?;
         draw_line(&mut chart, line, Look { color: BLACK, dash: None, width: LINE })?;
 
         let mut chart =

@@ -1,13 +1,12 @@
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
-use plotters::element::Text;
 use plotters::prelude::{BindKeyPoints, IntoLogRange};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::figure::{
-    Area, Drawn, Figure, X_LABELS, Y_LABELS, builder, draw_line, mesh, number, steps, usable,
+    Area, Drawn, Figure, X_LABELS, Y_LABELS, builder, draw_empty, draw_line, fraction, mesh, number, steps,
+    usable,
 };
 use super::legend::Key;
-use super::style::{LABEL_TEXT, Look, looks, text};
+use super::style::{Look, looks};
 
 const HEIGHT: u32 = 820 + X_LABELS;
 /// Where numbers stand within a decade of a logarithmic axis, finest first.
@@ -82,7 +81,7 @@ where
     let mut chart = builder(area, Y_LABELS, X_LABELS).build_cartesian_2d(x, 0.0..1.0)?;
     mesh(&mut chart)
         .x_label_formatter(&number)
-        .y_label_formatter(&number)
+        .y_label_formatter(&fraction)
         .x_desc(label)
         .y_desc("fraction of jobs")
         .draw()?;
@@ -94,9 +93,7 @@ where
         empty = false;
     }
     if empty {
-        let (width, height) = area.dim_in_pixel();
-        let style = text(LABEL_TEXT).pos(Pos::new(HPos::Center, VPos::Center));
-        area.draw(&Text::new("no data", (width as i32 / 2, height as i32 / 2), style))?;
+        draw_empty(area)?;
     }
     Ok(())
 }

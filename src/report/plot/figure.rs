@@ -6,13 +6,14 @@ use plotters::chart::{ChartBuilder, ChartContext, LabelAreaPosition, MeshStyle};
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{Ranged, ValueFormatter};
 use plotters::data::float::FloatPrettyPrinter;
-use plotters::element::{DashedPathElement, PathElement};
+use plotters::element::{DashedPathElement, PathElement, Text};
 use plotters::prelude::{Cartesian2d, DrawingArea, IntoDrawingArea, SVGBackend};
 use plotters::style::Color;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use resvg::{tiny_skia, usvg};
 
 use super::legend::{Key, Legend};
-use super::style::{AXIS, GRID, LABEL_TEXT, Look, MARGIN, TICK_TEXT, WHITE, WIDTH, text};
+use super::style::{AXIS, DOWN, GRID, LABEL_TEXT, Look, MARGIN, TICK_TEXT, WHITE, WIDTH, text};
 use crate::sim::RunRecord;
 
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -20,8 +21,8 @@ pub(super) type Chart<'a, X, Y> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<X
 pub(super) type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 /// Height of the numbers and the label below a chart, and of the numbers alone.
-pub(super) const X_LABELS: u32 = 146;
-pub(super) const X_NUMBERS: u32 = 84;
+pub(super) const X_LABELS: u32 = 128;
+pub(super) const X_NUMBERS: u32 = 74;
 /// Width of the label and the numbers beside a chart.
 pub(super) const Y_LABELS: u32 = 200;
 
@@ -94,7 +95,7 @@ pub(super) fn builder<'a, 'b>(
 ) -> ChartBuilder<'a, 'static, SVGBackend<'b>> {
     let mut builder = ChartBuilder::on(area);
     builder
-        .margin_top(24)
+        .margin_top(32)
         .margin_right(48)
         .set_label_area_size(LabelAreaPosition::Left, left)
         .set_label_area_size(LabelAreaPosition::Bottom, bottom);
@@ -114,6 +115,7 @@ where
         .label_style(text(TICK_TEXT))
         .axis_desc_style(text(LABEL_TEXT))
         .set_all_tick_mark_size(10)
+        .y_label_offset(DOWN)
         .x_labels(8)
         .y_labels(7);
     mesh
@@ -148,7 +150,20 @@ pub(super) fn steps<Y: Copy>(values: impl IntoIterator<Item = (f64, Y)>) -> Vec<
     points
 }
 
-/// A number of an axis.
+/// Where a chart has nothing to show, which its emptiness leaves open.
+pub(super) fn draw_empty(area: &Area<'_>) -> Drawn {
+    let (width, height) = area.dim_in_pixel();
+    let style = text(LABEL_TEXT).pos(Pos::new(HPos::Center, VPos::Center));
+    area.draw(&Text::new("no data", (width as i32 / 2, height as i32 / 2), style))?;
+    Ok(())
+}
+
+/// A number of an axis of fractions.
+pub(super) fn fraction(value: &f64) -> String {
+    FloatPrettyPrinter { allow_scientific: true, min_decimal: 1, max_decimal: 5 }.print(*value)
+}
+
+/// A number of any other axis.
 pub(super) fn number(value: &f64) -> String {
     FloatPrettyPrinter { allow_scientific: true, min_decimal: 0, max_decimal: 5 }.print(*value)
 }

@@ -5,7 +5,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor};
 
 use super::figure::{Area, Drawn};
-use super::style::{BLACK, Look, MARGIN, TICK_TEXT, WHITE, WIDTH, fitted, text, text_width};
+use super::style::{BLACK, DOWN, Look, MARGIN, TICK_TEXT, WHITE, WIDTH, fitted, text, text_width};
 
 const ROW: u32 = 64;
 /// From a key's left end to its name.
@@ -21,61 +21,77 @@ pub(super) enum Key {
     Cross,
 }
 
-/// Entries in a grid of as few rows as they fit into.
+/// Entries in rows of about as many.
 pub(super) struct Legend {
-    entries: Vec<(Key, String)>,
-    column: u32,
-    columns: usize,
+    entries: Vec<(Key, String, u32)>,
+    per_row: usize,
 }
 
 impl Legend {
     pub fn new(entries: impl IntoIterator<Item = (Key, String)>) -> Legend {
         let room = WIDTH - 2 * MARGIN;
-        let fit = |name: String| fitted(&name, TICK_TEXT, room - KEY as u32 - GAP);
-        let entries: Vec<_> = entries.into_iter().map(|(key, name)| (key, fit(name))).collect();
-        let widest = entries.iter().map(|(_, name)| text_width(name, TICK_TEXT)).max().unwrap_or(0);
-        let key = |(key, _): &(Key, String)| if matches!(key, Key::Line(_)) { KEY } else { KEY / 2 };
-        let column = widest + GAP + entries.iter().map(key).max().unwrap_or(0) as u32;
-        let most = (room / column).max(1) as usize;
-        let rows = entries.len().div_ceil(most).max(1);
-        Legend { columns: entries.len().div_ceil(rows).max(1), column, entries }
+        let measured = |(key, name): (Key, String)| {
+            let name = fitted(&name, TICK_TEXT, room - KEY as u32);
+            let width = key.width() as u32 + text_width(&name, TICK_TEXT);
+            (key, name, width)
+        };
+        let entries: Vec<_> = entries.into_iter().map(measured).collect();
+        let fits = |per_row: &usize| entries.chunks(*per_row).all(|row| row_width(row) <= room);
+        let counts = (1..=entries.len()).map(|rows| entries.len().div_ceil(rows));
+        Legend { per_row: counts.into_iter().find(fits).unwrap_or(1), entries }
     }
 
     pub fn height(&self) -> u32 {
-        self.entries.len().div_ceil(self.columns) as u32 * ROW
+        self.entries.len().div_ceil(self.per_row) as u32 * ROW
     }
 
     pub fn draw(&self, area: &Area<'_>) -> Drawn {
-        let style = text(TICK_TEXT).pos(Pos::new(HPos::Left, VPos::Center));
-        let left = (area.dim_in_pixel().0.saturating_sub(self.columns as u32 * self.column - GAP) / 2) as i32;
-        for (i, (key, name)) in self.entries.iter().enumerate() {
-            let x = left + (i % self.columns) as i32 * self.column as i32;
-            let y = (i / self.columns) as i32 * ROW as i32 + ROW as i32 / 2;
-            let mut to_name = KEY / 2;
-            match *key {
-                Key::Line(look) => {
-                    to_name = KEY;
-                    let style = look.color.stroke_width(look.width);
-                    let line = [(x, y), (x + KEY - 18, y)];
-                    match look.dash {
-                        None => area.draw(&PathElement::new(line, style))?,
-                        Some((dash, gap)) => area.draw(&DashedPathElement::new(line, dash, gap, style))?,
-                    }
-                }
-                Key::Fill(color) => {
-                    area.draw(&Rectangle::new([(x, y - 18), (x + 36, y + 18)], color.filled()))?;
-                }
-                Key::Diamond => {
-                    let [outer, inner] = diamond(17);
-                    area.draw(&(EmptyElement::at((x + 20, y)) + outer + inner))?;
-                }
-                Key::Cross => {
-                    for cross in cross((x + 20, y), 13) {
-                        area.draw(&cross)?;
-                    }
+        for (i, row) in self.entries.chunks(self.per_row).enumerate() {
+            let y = (i as u32 * ROW + ROW / 2) as i32;
+            let mut x = (area.dim_in_pixel().0.saturating_sub(row_width(row)) / 2) as i32;
+            for (key, name, width) in row {
+                key.draw(area, (x, y))?;
+                let style = text(TICK_TEXT).pos(Pos::new(HPos::Left, VPos::Center));
+                area.draw(&Text::new(name.as_str(), (x + key.width(), y + DOWN), style))?;
+                x += (width + GAP) as i32;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn row_width(row: &[(Key, String, u32)]) -> u32 {
+    row.iter().map(|(.., width)| width + GAP).sum::<u32>().saturating_sub(GAP)
+}
+
+impl Key {
+    /// To where its name begins.
+    fn width(self) -> i32 {
+        if matches!(self, Key::Line(_)) { KEY } else { KEY / 2 }
+    }
+
+    fn draw(self, area: &Area<'_>, (x, y): (i32, i32)) -> Drawn {
+        match self {
+            Key::Line(look) => {
+                let style = look.color.stroke_width(look.width);
+                let line = [(x, y), (x + KEY - 18, y)];
+                match look.dash {
+                    None => area.draw(&PathElement::new(line, style))?,
+                    Some((dash, gap)) => area.draw(&DashedPathElement::new(line, dash, gap, style))?,
                 }
             }
-            area.draw(&Text::new(name.as_str(), (x + to_name, y), &style))?;
+            Key::Fill(color) => {
+                area.draw(&Rectangle::new([(x, y - 18), (x + 36, y + 18)], color.filled()))?;
+            }
+            Key::Diamond => {
+                let [outer, inner] = diamond(17);
+                area.draw(&(EmptyElement::at((x + 20, y)) + outer + inner))?;
+            }
+            Key::Cross => {
+                for cross in cross((x + 20, y), 13) {
+                    area.draw(&cross)?;
+                }
+            }
         }
         Ok(())
     }

@@ -3,9 +3,9 @@ use plotters::prelude::BindKeyPoints;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontTransform};
 
-use super::figure::{Figure, UNIT, X_NUMBERS, Y_LABELS, builder, in_units, mesh, number};
+use super::figure::{Figure, UNIT, X_NUMBERS, Y_LABELS, builder, draw_empty, fraction, in_units, mesh};
 use super::legend::{Key, diamond};
-use super::style::{AXIS, BLACK, LABEL_TEXT, TICK_TEXT, WIDTH, fitted, looks, text, text_width};
+use super::style::{AXIS, BLACK, TICK_TEXT, WIDTH, fitted, looks, text, text_width};
 use crate::metrics::geometric_mean;
 
 const HEIGHT: u32 = 840;
@@ -79,7 +79,7 @@ pub fn makespan_bars(groups: &[BarGroup]) -> Figure {
             .disable_x_mesh()
             .set_tick_mark_size(plotters::chart::LabelAreaPosition::Bottom, if upright { 0 } else { 10 })
             .x_label_formatter(if upright { &none } else { &name })
-            .y_label_formatter(&number)
+            .y_label_formatter(&fraction)
             .y_desc("makespan / exclusive")
             .draw()?;
         let reference = [(0, 1.0), (in_units(count), 1.0)];
@@ -116,9 +116,7 @@ pub fn makespan_bars(groups: &[BarGroup]) -> Figure {
             }
         }
         if bars().next().is_none() {
-            let (width, height) = area.dim_in_pixel();
-            let style = text(LABEL_TEXT).pos(Pos::new(HPos::Center, VPos::Center));
-            area.draw(&Text::new("no data", (width as i32 / 2, height as i32 / 2), style))?;
+            draw_empty(area)?;
         }
         Ok(())
     })

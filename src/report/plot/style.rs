@@ -13,6 +13,8 @@ pub(super) const MARGIN: u32 = 20;
 pub(super) const TICK_TEXT: f64 = 54.0;
 pub(super) const LABEL_TEXT: f64 = 59.0;
 pub(super) const LINE: u32 = 6;
+/// From the middle of small letters, which plotters centres, to that of capitals and digits.
+pub(super) const DOWN: i32 = 4;
 
 /// As CSS: an SVG shown where the font is not installed falls back to another sans-serif.
 const FAMILY: &str = "DejaVu Sans, sans-serif";

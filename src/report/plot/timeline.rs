@@ -64,7 +64,7 @@ pub fn timeline(record: &RunRecord) -> Figure {
                 0.0..span.length,
                 (0..UNIT).with_key_points(vec![UNIT / 5, UNIT / 5 * 4]),
             )?;
-            let label = |y: &i32| if *y > UNIT / 2 { (*name).to_owned() } else { format!("max {high}") };
+            let label = |y: &i32| if *y > UNIT / 2 { apart(name) } else { apart(&format!("max {high}")) };
             mesh(&mut chart)
                 .disable_y_mesh()
                 .set_tick_mark_size(LabelAreaPosition::Left, 0)
@@ -80,6 +80,8 @@ pub fn timeline(record: &RunRecord) -> Figure {
             };
             let shape = steps(means.iter().chain(means.last()).enumerate().map(at));
             chart.draw_series(AreaSeries::new(shape, 0, color.filled()))?;
+            let base = [(0.0, 0), (span.length, 0)];
+            chart.draw_series([PathElement::new(base, AXIS.stroke_width(4))])?;
             rest = below;
         }
         Ok(())
@@ -94,6 +96,11 @@ fn lane_labels(record: &RunRecord) -> Vec<String> {
         false => format!("GPU {index}"),
     };
     record.gpus.iter().map(|gpu| label(gpu.server, gpu.index)).collect()
+}
+
+/// A label of an axis without ticks, which plotters puts right beside it: with a space that SVG keeps.
+fn apart(label: &str) -> String {
+    format!("{label}\u{a0}")
 }
 
 /// A lane for each GPU from the top down, with as many labels as have room.
@@ -113,7 +120,7 @@ fn draw_lanes(
         .build_cartesian_2d(0.0..span.length, (0..in_units(lanes)).with_key_points(middles))?;
     let label = |y: &i32| {
         let label = labels.get((in_units(lanes) - y) as usize / UNIT as usize).map_or("", String::as_str);
-        fitted(label, TICK_TEXT, left - MARGIN)
+        apart(&fitted(label, TICK_TEXT, left - MARGIN))
     };
     mesh(&mut chart)
         .disable_y_mesh()
