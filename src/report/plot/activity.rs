@@ -28,7 +28,7 @@ pub fn activity(record: &RunRecord, series: &ActivitySeries) -> Figure {
         let longest = waiting.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
         let mut chart =
             builder(&queue, Y_LABELS, 0).build_cartesian_2d(0.0..span.length, 0..longest + longest / 20)?;
-        mesh(&mut chart).y_labels(4).y_desc("jobs waiting").draw()?;
+        mesh(&mut chart).y_labels(5).y_desc("jobs waiting").draw()?;
         let since = |time: Time| (time - record.start).as_s() / span.unit_s;
         let end = waiting.last().map(|(_, count)| (record.end, *count));
         let line = steps(waiting.iter().copied().chain(end).map(|(time, count)| (since(time), count)));

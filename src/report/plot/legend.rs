@@ -21,10 +21,11 @@ pub(super) enum Key {
     Cross,
 }
 
-/// Entries in rows of about as many.
+/// A key, its name and the width of both.
+type Entry = (Key, String, u32);
+
 pub(super) struct Legend {
-    entries: Vec<(Key, String, u32)>,
-    per_row: usize,
+    rows: Vec<Vec<Entry>>,
 }
 
 impl Legend {
@@ -35,18 +36,20 @@ impl Legend {
             let width = key.width() as u32 + text_width(&name, TICK_TEXT);
             (key, name, width)
         };
-        let entries: Vec<_> = entries.into_iter().map(measured).collect();
-        let fits = |per_row: &usize| entries.chunks(*per_row).all(|row| row_width(row) <= room);
-        let counts = (1..=entries.len()).map(|rows| entries.len().div_ceil(rows));
-        Legend { per_row: counts.into_iter().find(fits).unwrap_or(1), entries }
+        let entries: Vec<Entry> = entries.into_iter().map(measured).collect();
+        let widest = rows(&entries, room);
+        // The narrowest of those with as few rows has rows of about the same width.
+        let mut even = (1..room / GAP).map(|gaps| rows(&entries, gaps * GAP));
+        let even = even.find(|rows| rows.len() == widest.len());
+        Legend { rows: even.unwrap_or(widest) }
     }
 
     pub fn height(&self) -> u32 {
-        self.entries.len().div_ceil(self.per_row) as u32 * ROW
+        self.rows.len() as u32 * ROW
     }
 
     pub fn draw(&self, area: &Area<'_>) -> Drawn {
-        for (i, row) in self.entries.chunks(self.per_row).enumerate() {
+        for (i, row) in self.rows.iter().enumerate() {
             let y = (i as u32 * ROW + ROW / 2) as i32;
             let mut x = (area.dim_in_pixel().0.saturating_sub(row_width(row)) / 2) as i32;
             for (key, name, width) in row {
@@ -60,7 +63,19 @@ impl Legend {
     }
 }
 
-fn row_width(row: &[(Key, String, u32)]) -> u32 {
+/// As many entries to a row as fit into `room`, and one at least.
+fn rows(entries: &[Entry], room: u32) -> Vec<Vec<Entry>> {
+    let mut rows: Vec<Vec<Entry>> = Vec::new();
+    for entry in entries {
+        match rows.last_mut() {
+            Some(row) if row_width(row) + GAP + entry.2 <= room => row.push(entry.clone()),
+            _ => rows.push(vec![entry.clone()]),
+        }
+    }
+    rows
+}
+
+fn row_width(row: &[Entry]) -> u32 {
     row.iter().map(|(.., width)| width + GAP).sum::<u32>().saturating_sub(GAP)
 }
 

@@ -48,7 +48,7 @@ pub fn timeline(record: &RunRecord) -> Figure {
     let names = labels.iter().map(String::as_str).chain(strips.iter().map(|(name, ..)| *name));
     let left = names.map(|name| text_width(name, TICK_TEXT)).max().unwrap_or(0).min(WIDEST_LABEL) + MARGIN;
     let (least, each, most) = LANES_HEIGHT;
-    let lanes = (each * record.gpus.len() as u32).clamp(least, most);
+    let lanes = each.saturating_mul(record.gpus.len() as u32).clamp(least, most);
     let strips_height = STRIP_HEIGHT * strips.len() as u32 + X_LABELS;
     let span = Span::of(record);
     Figure::draw(families.keys().chain(start_up).chain(death), lanes + strips_height, |area| {
