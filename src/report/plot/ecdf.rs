@@ -2,8 +2,7 @@ use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::{BindKeyPoints, IntoLogRange};
 
 use super::figure::{
-    Area, Drawn, Figure, X_LABELS, Y_LABELS, builder, draw_empty, draw_line, fraction, mesh, number, steps,
-    usable,
+    Area, Drawn, Figure, X_LABELS, Y_LABELS, builder, draw_empty, draw_line, fraction, mesh, number, usable,
 };
 use super::legend::Key;
 use super::style::{Look, looks};
@@ -43,14 +42,10 @@ impl<'a> Quantity<'a> {
 /// Values that have no place on the axis are left out: negative, beyond 1e100 or not a number and, on a
 /// logarithmic axis, zero.
 pub fn ecdf(series: &[(String, Vec<f64>)], quantity: Quantity<'_>) -> Figure {
-    let series: Vec<(&str, Vec<(f64, f64)>)> = series
-        .iter()
-        .map(|(policy, values)| {
-            let placed = |v: &f64| *v < 1e100 && if quantity.log { *v > 1e-100 } else { *v >= 0.0 };
-            (policy.as_str(), fractions(values.iter().copied().filter(placed).collect()))
-        })
-        .collect();
-    let values = || series.iter().flat_map(|(_, steps)| steps).map(|(value, _)| *value);
+    let placed = |v: &f64| *v < 1e100 && if quantity.log { *v > 1e-100 } else { *v >= 0.0 };
+    let placed = |values: &[f64]| curve(values.iter().copied().filter(placed).collect());
+    let series: Vec<_> = series.iter().map(|(policy, values)| (policy.as_str(), placed(values))).collect();
+    let values = || series.iter().flat_map(|(_, curve)| curve).map(|(value, _)| *value);
     let low = values().fold(f64::INFINITY, f64::min);
     let high = values().fold(0.0, f64::max);
 
@@ -87,15 +82,10 @@ where
         .draw()?;
     let mut empty = true;
     for (curve, look) in curves {
-        // From zero at the smallest value to one at the largest.
-        let Some(&(lowest, _)) = curve.first() else { continue };
-        draw_line(&mut chart, steps([(lowest, 0.0)].into_iter().chain(curve.iter().copied())), look)?;
-        empty = false;
+        empty &= curve.is_empty();
+        draw_line(&mut chart, curve.to_vec(), look)?;
     }
-    if empty {
-        draw_empty(area)?;
-    }
-    Ok(())
+    if empty { draw_empty(area) } else { Ok(()) }
 }
 
 /// A little before to a little after positive values.
@@ -120,19 +110,12 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     fine.chain(coarse).find(|ticks| ticks.len() <= LOG_TICKS).unwrap_or_default()
 }
 
-/// Each distinct value with the fraction of values at or below it, ascending.
-fn fractions(mut values: Vec<f64>) -> Vec<(f64, f64)> {
+/// Rises at each value to the fraction of values at or below it, from zero to one.
+fn curve(mut values: Vec<f64>) -> Vec<(f64, f64)> {
     values.sort_by(f64::total_cmp);
-    let count = values.len() as f64;
-    let mut steps: Vec<(f64, f64)> = Vec::new();
-    for (i, value) in values.into_iter().enumerate() {
-        let fraction = (i + 1) as f64 / count;
-        match steps.last_mut() {
-            Some(last) if last.0 == value => last.1 = fraction,
-            _ => steps.push((value, fraction)),
-        }
-    }
-    steps
+    let fraction = |count: usize| count as f64 / values.len() as f64;
+    let step = |(i, value): (usize, &f64)| [(*value, fraction(i)), (*value, fraction(i + 1))];
+    values.iter().enumerate().flat_map(step).collect()
 }
 
 #[cfg(test)]
@@ -140,10 +123,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_rise_at_each_value_to_the_fraction_at_or_below_it() {
-        assert_eq!(fractions(vec![3.0, 1.0, 3.0, 2.0]), [(1.0, 0.25), (2.0, 0.5), (3.0, 1.0)]);
-        assert_eq!(fractions(vec![5.0]), [(5.0, 1.0)]);
-        assert!(fractions(vec![]).is_empty());
+    fn curves_rise_at_each_value_to_the_fraction_at_or_below_it() {
+        assert_eq!(curve(vec![3.0, 1.0]), [(1.0, 0.0), (1.0, 0.5), (3.0, 0.5), (3.0, 1.0)]);
+        assert!(curve(vec![]).is_empty());
     }
 
     #[test]

@@ -86,22 +86,17 @@ const VARIANTS: [(RGBColor, Dash); 10] = [
 /// in which they stand here.
 pub(super) fn looks<'a>(policies: impl IntoIterator<Item = &'a str>) -> Vec<Look> {
     let mut variants = VARIANTS.iter().cycle();
-    policies
-        .into_iter()
-        .map(|policy| {
-            let (color, dash, width): (RGBColor, Dash, u32) = match policy {
-                "exclusive" => (GREY, None, LINE),
-                "horus" => (ORANGE, Some((28, 12)), LINE),
-                "lucid" => (SKY, Some((14, 8)), LINE),
-                "aegis" => (GREEN, None, LINE + 2),
-                _ => {
-                    let (color, dash) = variants.next().copied().unwrap_or((BLACK, None));
-                    (color, dash, LINE)
-                }
-            };
-            Look { color, dash, width }
-        })
-        .collect()
+    let look = |policy: &str| match policy {
+        "exclusive" => Look { color: GREY, dash: None, width: LINE },
+        "horus" => Look { color: ORANGE, dash: Some((28, 12)), width: LINE },
+        "lucid" => Look { color: SKY, dash: Some((14, 8)), width: LINE },
+        "aegis" => Look { color: GREEN, dash: None, width: LINE + 2 },
+        _ => {
+            let (color, dash) = variants.next().copied().unwrap_or((BLACK, None));
+            Look { color, dash, width: LINE }
+        }
+    };
+    policies.into_iter().map(look).collect()
 }
 
 /// A colour thinned with white; `share` is what remains of it.

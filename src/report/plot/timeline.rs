@@ -1,8 +1,8 @@
-use plotters::chart::LabelAreaPosition;
+use plotters::chart::{ChartBuilder, LabelAreaPosition};
 use plotters::element::{PathElement, Rectangle};
-use plotters::prelude::BindKeyPoints;
+use plotters::prelude::{BindKeyPoints, SVGBackend};
 use plotters::series::AreaSeries;
-use plotters::style::Color;
+use plotters::style::{Color, RGBColor};
 
 use super::families::Families;
 use super::figure::{Area, Drawn, Figure, Span, UNIT, X_LABELS, builder, in_units, mesh, number, steps};
@@ -58,34 +58,42 @@ pub fn timeline(record: &RunRecord) -> Figure {
             let (strip, below) = rest.split_vertically(STRIP_HEIGHT);
             let last = i + 1 == strips.len();
             let (strip, bottom) = if last { (&rest, X_LABELS) } else { (&strip, 0) };
-            let high = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
-            let top = high.max(1) as f64;
-            let mut chart = builder(strip, left, bottom).build_cartesian_2d(
-                0.0..span.length,
-                (0..UNIT).with_key_points(vec![UNIT / 5, UNIT / 5 * 4]),
-            )?;
-            let label = |y: &i32| if *y > UNIT / 2 { apart(name) } else { apart(&format!("max {high}")) };
-            mesh(&mut chart)
-                .disable_y_mesh()
-                .set_tick_mark_size(LabelAreaPosition::Left, 0)
-                .x_label_formatter(&number)
-                .y_label_formatter(&label)
-                .x_desc(&span.label)
-                .draw()?;
             // Means over slices too thin to see: a thousand waits of a second each are no queue.
-            let counts: Vec<_> = counts.iter().map(|(time, count)| (*time, [*count as f64])).collect();
-            let means = binned(&counts, record.start, record.end, SLICES);
-            let at = |(i, [mean]): (usize, &[f64; 1])| {
-                (i as f64 / SLICES as f64 * span.length, in_units(mean / top))
-            };
-            let shape = steps(means.iter().chain(means.last()).enumerate().map(at));
-            chart.draw_series(AreaSeries::new(shape, 0, color.filled()))?;
-            let base = [(0.0, 0), (span.length, 0)];
-            chart.draw_series([PathElement::new(base, AXIS.stroke_width(4))])?;
+            let values: Vec<_> = counts.iter().map(|(time, count)| (*time, [*count as f64])).collect();
+            let means = binned(&values, record.start, record.end, SLICES);
+            let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+            draw_waits(builder(strip, left, bottom), &span, name, most, &means, *color)?;
             rest = below;
         }
         Ok(())
     })
+}
+
+fn draw_waits(
+    mut builder: ChartBuilder<'_, '_, SVGBackend<'_>>,
+    span: &Span,
+    name: &str,
+    most: usize,
+    means: &[[f64; 1]],
+    color: RGBColor,
+) -> Drawn {
+    let label_at = vec![UNIT / 5, UNIT / 5 * 4];
+    let mut chart = builder.build_cartesian_2d(0.0..span.length, (0..UNIT).with_key_points(label_at))?;
+    let label = |y: &i32| if *y > UNIT / 2 { apart(name) } else { apart(&format!("max {most}")) };
+    mesh(&mut chart)
+        .disable_y_mesh()
+        .set_tick_mark_size(LabelAreaPosition::Left, 0)
+        .x_label_formatter(&number)
+        .y_label_formatter(&label)
+        .x_desc(&span.label)
+        .draw()?;
+    let slice = span.length / means.len().max(1) as f64;
+    let at = |(i, [mean]): (usize, &[f64; 1])| (i as f64 * slice, in_units(mean / most.max(1) as f64));
+    let shape = steps(means.iter().chain(means.last()).enumerate().map(at));
+    chart.draw_series(AreaSeries::new(shape, 0, color.filled()))?;
+    let base = [(0.0, 0), (span.length, 0)];
+    chart.draw_series([PathElement::new(base, AXIS.stroke_width(4))])?;
+    Ok(())
 }
 
 /// `GPU 0`, or with the server's number in front where there are several.
