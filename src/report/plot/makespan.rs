@@ -60,9 +60,11 @@ pub fn makespan_bars(groups: &[BarGroup]) -> Figure {
     let high = bars().map(|bar| bar.value).filter(drawn).chain(measured()).fold(1.0, f64::max);
     let count = groups.len().max(1) as f64;
     let group_width = f64::from(WIDTH - Y_LABELS - 90) / count;
-    let widest = groups.iter().map(|group| text_width(&group.label, TICK_TEXT)).max().unwrap_or(0);
+    let names = groups.iter().map(|group| fitted(&group.label, TICK_TEXT, UPRIGHT_LABEL));
+    let names: Vec<String> = names.collect();
+    let widest = names.iter().map(|name| text_width(name, TICK_TEXT)).max().unwrap_or(0);
     let upright = f64::from(widest) > group_width - 20.0;
-    let labels = if upright { 40 + widest.min(UPRIGHT_LABEL) } else { X_NUMBERS };
+    let labels = if upright { 40 + widest } else { X_NUMBERS };
     // The space between groups is as wide as a bar, within limits.
     let pitch = (1.0 / (policies.len() as f64 + 1.0)).min(0.22);
     let gap = pitch * 0.07;
@@ -72,8 +74,7 @@ pub fn makespan_bars(groups: &[BarGroup]) -> Figure {
         let middles = (0..groups.len() as i32).map(|i| i * UNIT + UNIT / 2).collect();
         let mut chart = builder(area, Y_LABELS, labels)
             .build_cartesian_2d((0..in_units(count)).with_key_points(middles), 0.0..high * 1.05)?;
-        let name =
-            |x: &i32| groups.get((x / UNIT) as usize).map_or(String::new(), |group| group.label.clone());
+        let name = |x: &i32| names.get((x / UNIT) as usize).cloned().unwrap_or_default();
         let none = |_: &i32| String::new();
         mesh(&mut chart)
             .disable_x_mesh()
@@ -108,11 +109,10 @@ pub fn makespan_bars(groups: &[BarGroup]) -> Figure {
             // plotters would centre a turned label on the axis.
             let style = text(TICK_TEXT).transform(FontTransform::Rotate270);
             let style = style.pos(Pos::new(HPos::Right, VPos::Center));
-            for (i, group) in groups.iter().enumerate() {
+            for (i, name) in names.iter().enumerate() {
                 let (x, y) = chart.backend_coord(&(in_units(i as f64 + 0.5), 0.0));
                 let (left, top) = area.get_base_pixel();
-                let label = fitted(&group.label, TICK_TEXT, UPRIGHT_LABEL);
-                area.draw(&Text::new(label, (x - left, y - top + 20), &style))?;
+                area.draw(&Text::new(name.as_str(), (x - left, y - top + 20), &style))?;
             }
         }
         if bars().next().is_none() {
@@ -137,6 +137,14 @@ fn mean_bar(groups: &[BarGroup], policy: &str) -> Option<Bar> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_label_is_drawn() {
+        let bars = vec![Bar { policy: "<&>\u{1}".into(), value: f64::NAN, measured: Some(2.0) }];
+        for groups in [vec![], vec![BarGroup { label: "\"<\u{0}…".into(), bars }]] {
+            assert!(makespan_bars(&groups).png().is_ok());
+        }
+    }
 
     #[test]
     fn means_are_geometric_and_measured_only_where_all_are() {

@@ -31,9 +31,10 @@ pub(super) fn text_width(words: &str, size: f64) -> u32 {
     text(size).font.box_size(words).map_or(0, |(width, _)| width)
 }
 
-/// The text, or as much of it as fits into `width` with an ellipsis.
+/// The text, or as much of it as fits into `width` with an ellipsis. XML has no control characters.
 pub(super) fn fitted(words: &str, size: f64, width: u32) -> String {
-    let mut fitting = words.to_owned();
+    let words = words.replace(char::is_control, " ");
+    let mut fitting = words.clone();
     let mut kept = words.chars().count();
     while kept > 1 && text_width(&fitting, size) > width {
         kept -= 1;

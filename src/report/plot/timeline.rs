@@ -157,7 +157,7 @@ fn draw_lanes(
         // However short, it can be seen.
         let end = end.max(launch + NARROWEST * span.length).min(span.length);
         chart.draw_series([Rectangle::new([(launch, bottom), (end, top)], color.filled())])?;
-        if active > launch {
+        if active - launch > NARROWEST / 3.0 * span.length {
             let start_up = [(launch, bottom), (active.min(end), top)];
             chart.draw_series([Rectangle::new(start_up, tint(color, STARTUP).filled())])?;
         }
