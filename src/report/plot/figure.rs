@@ -1,257 +1,193 @@
-//! A figure as a list of shapes, drawn on any backend of plotters.
+//! A figure: a legend above charts of plotters, drawn as SVG and rasterised from that.
 
-use plotters::prelude::{BitMapBackend, DrawingBackend, SVGBackend};
-use plotters::style::{Color, RGBColor, ShapeStyle};
+use std::sync::{Arc, LazyLock};
 
-use super::style::{BLACK, Dash, WHITE};
-use super::text::{self, Align};
+use plotters::chart::{ChartBuilder, ChartContext, LabelAreaPosition, MeshStyle};
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{Ranged, ValueFormatter};
+use plotters::data::float::FloatPrettyPrinter;
+use plotters::element::{DashedPathElement, PathElement, Text};
+use plotters::prelude::{Cartesian2d, DrawingArea, IntoDrawingArea, SVGBackend};
+use plotters::style::Color;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use resvg::{tiny_skia, usvg};
 
-/// Pixels of the files per unit of the figure: 545 to the inch at a column of 3.3 in.
-const SCALE: f64 = 2.0;
-/// Pixels rendered per pixel of the PNG, each way; averaged, for smooth edges.
-const OVERSAMPLING: usize = 2;
-/// A point, in units of the figure from its upper left corner.
-pub(super) type Point = (f64, f64);
+use super::legend::{Key, Legend};
+use super::style::{AXIS, DOWN, GRID, LABEL_TEXT, Look, MARGIN, TICK_TEXT, WHITE, WIDTH, text};
+use crate::sim::RunRecord;
 
-#[derive(Debug, Clone)]
-enum Shape {
-    Polygon { points: Vec<Point>, color: RGBColor },
-    Rect { from: Point, to: Point, color: RGBColor },
-    Path { points: Vec<Point>, color: RGBColor, width: f64 },
-    Text { text: String, at: Point, em: f64, align: Align, upright: bool },
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(super) type Chart<'a, X, Y> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, Y>>;
+pub(super) type Drawn = Result<(), Box<dyn std::error::Error>>;
+
+/// Height of the numbers and the label below a chart, and of the numbers alone.
+pub(super) const X_LABELS: u32 = 128;
+pub(super) const X_NUMBERS: u32 = 74;
+/// Width of the label and the numbers beside a chart.
+pub(super) const Y_LABELS: u32 = 200;
+
+/// Coordinates that labels are bound to are whole, because plotters formats no other: this many to a lane
+/// or a group.
+pub(super) const UNIT: i32 = 1000;
+
+pub(super) fn in_units(value: f64) -> i32 {
+    (value * f64::from(UNIT)).round() as i32
 }
+
+static FONTS: LazyLock<Arc<usvg::fontdb::Database>> = LazyLock::new(|| {
+    let mut fonts = usvg::fontdb::Database::new();
+    fonts.load_font_data(dejavu::sans::regular().to_vec());
+    Arc::new(fonts)
+});
 
 /// A drawing, ready to be written.
 #[derive(Debug, Clone)]
 pub struct Figure {
-    width: f64,
-    height: f64,
-    shapes: Vec<Shape>,
-}
-
-/// What a backend does its own way.
-#[derive(Clone, Copy, PartialEq)]
-enum Medium {
-    Svg,
-    Bitmap,
+    svg: Result<String, String>,
 }
 
 impl Figure {
-    pub(super) fn new(width: f64, height: f64) -> Figure {
-        Figure { width, height, shapes: Vec::new() }
-    }
-
-    pub(super) fn rect(&mut self, from: Point, to: Point, color: RGBColor) {
-        self.shapes.push(Shape::Rect { from, to, color });
-    }
-
-    pub(super) fn polygon(&mut self, points: Vec<Point>, color: RGBColor) {
-        self.shapes.push(Shape::Polygon { points, color });
-    }
-
-    pub(super) fn line(&mut self, from: Point, to: Point, color: RGBColor, width: f64) {
-        self.shapes.push(Shape::Path { points: vec![from, to], color, width });
-    }
-
-    /// A line through points. Points too close to see are left out.
-    pub(super) fn path(&mut self, points: &[Point], color: RGBColor, width: f64, dash: Dash) {
-        let points = thinned(points);
-        let pieces = if dash.is_empty() { vec![points] } else { dashes(&points, dash) };
-        for points in pieces.into_iter().filter(|points| points.len() > 1) {
-            self.shapes.push(Shape::Path { points, color, width });
-        }
-    }
-
-    /// A text whose capitals are centred vertically on `at`.
-    pub(super) fn text(&mut self, text: &str, at: Point, em: f64, align: Align) {
-        self.shapes.push(Shape::Text { text: text.to_owned(), at, em, align, upright: false });
-    }
-
-    /// A text that reads upwards, centred on `at`.
-    pub(super) fn upright_text(&mut self, text: &str, at: Point, em: f64) {
-        self.shapes.push(Shape::Text { text: text.to_owned(), at, em, align: Align::Center, upright: true });
-    }
-
-    /// A cross that shows on any colour.
-    pub(super) fn cross(&mut self, (x, y): Point, radius: f64) {
-        for (color, width) in [(WHITE, radius * 0.9), (BLACK, radius * 0.45)] {
-            let r = radius + if color == BLACK { 0.0 } else { radius * 0.2 };
-            self.line((x - r, y - r), (x + r, y + r), color, width);
-            self.line((x - r, y + r), (x + r, y - r), color, width);
-        }
+    /// With `height` pixels for what `plot` draws below the legend.
+    pub(super) fn draw(
+        keys: impl IntoIterator<Item = (Key, String)>,
+        height: u32,
+        plot: impl FnOnce(&Area<'_>) -> Drawn,
+    ) -> Figure {
+        let mut svg = String::new();
+        let drawn = draw(&mut svg, &Legend::new(keys), height, plot);
+        Figure { svg: drawn.map(|()| svg).map_err(|e| e.to_string()) }
     }
 
     /// The SVG file.
-    pub(super) fn svg(&self) -> Result<String, String> {
-        let mut text = String::new();
-        let mut backend = SVGBackend::with_string(&mut text, self.pixels(SCALE));
-        self.draw(&mut backend, SCALE, Medium::Svg)?;
-        drop(backend);
-        Ok(text)
+    pub(super) fn svg(&self) -> Result<&str, String> {
+        self.svg.as_deref().map_err(Clone::clone)
     }
 
-    /// The PNG file.
+    /// The PNG file: of the SVG, because the bitmap backend of plotters spaces letters unevenly and does
+    /// not smooth wide lines.
     pub(super) fn png(&self) -> Result<Vec<u8>, String> {
-        let scale = SCALE * OVERSAMPLING as f64;
-        let (width, height) = self.pixels(SCALE);
-        let fine = (width * OVERSAMPLING as u32, height * OVERSAMPLING as u32);
-        let mut rgb = vec![0xff; 3 * fine.0 as usize * fine.1 as usize];
-        let mut backend = BitMapBackend::with_buffer(&mut rgb, fine);
-        self.draw(&mut backend, scale, Medium::Bitmap)?;
-        drop(backend);
-        let pixels = averaged(&rgb, width as usize);
-        let mut file = Vec::new();
-        let encoder = image::codecs::png::PngEncoder::new(&mut file);
-        image::ImageEncoder::write_image(encoder, &pixels, width, height, image::ColorType::Rgb8)
-            .map_err(|e| e.to_string())?;
-        Ok(file)
+        let options = usvg::Options { fontdb: FONTS.clone(), ..usvg::Options::default() };
+        let tree = usvg::Tree::from_str(self.svg()?, &options).map_err(|e| e.to_string())?;
+        let size = tree.size().to_int_size();
+        let mut pixels =
+            tiny_skia::Pixmap::new(size.width(), size.height()).ok_or("no pixels to draw on".to_owned())?;
+        resvg::render(&tree, tiny_skia::Transform::identity(), &mut pixels.as_mut());
+        pixels.encode_png().map_err(|e| e.to_string())
     }
+}
 
-    fn pixels(&self, scale: f64) -> (u32, u32) {
-        ((self.width * scale).round() as u32, (self.height * scale).round() as u32)
-    }
+fn draw(svg: &mut String, legend: &Legend, height: u32, plot: impl FnOnce(&Area<'_>) -> Drawn) -> Drawn {
+    let height = legend.height() + height + 2 * MARGIN;
+    let root = SVGBackend::with_string(svg, (WIDTH, height)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let (strip, below) = root.margin(MARGIN, MARGIN, MARGIN, MARGIN).split_vertically(legend.height());
+    legend.draw(&strip)?;
+    plot(&below)?;
+    root.present()?;
+    Ok(())
+}
 
-    fn draw<B: DrawingBackend>(&self, backend: &mut B, scale: f64, medium: Medium) -> Result<(), String> {
-        let pixel = |(x, y): Point| ((x * scale).round() as i32, (y * scale).round() as i32);
-        let (width, height) = self.pixels(scale);
-        let background = fill(WHITE);
-        let mut drawn = backend.draw_rect((0, 0), (width as i32, height as i32), &background, true);
-        let mut readable = true;
-        for shape in &self.shapes {
-            drawn = drawn.and_then(|()| match shape {
-                Shape::Rect { from, to, color } => {
-                    backend.draw_rect(pixel(*from), pixel(*to), &fill(*color), true)
-                }
-                Shape::Polygon { points, color } => {
-                    backend.fill_polygon(points.iter().map(|&point| pixel(point)), &fill(*color))
-                }
-                Shape::Path { points, color, width } if medium == Medium::Svg => {
-                    let style = ShapeStyle {
-                        color: color.to_rgba(),
-                        filled: false,
-                        stroke_width: (width * scale).round().max(1.0) as u32,
-                    };
-                    backend.draw_path(points.iter().map(|&point| pixel(point)), &style)
-                }
-                // The bitmap backend's own wide lines fray where steps are shorter than the line is wide.
-                Shape::Path { points, color, width } => strokes(points, *width)
-                    .try_for_each(|quad| backend.fill_polygon(quad.into_iter().map(pixel), &fill(*color))),
-                Shape::Text { text, at, em, align, upright } if medium == Medium::Svg => {
-                    let (style, at) = text::svg_style(*at, *em, *align, *upright, scale);
-                    backend.draw_text(text, &style, pixel(at))
-                }
-                Shape::Text { text, at, em, align, upright } => {
-                    let covers = text::covers(text, *at, *em, *align, *upright, scale);
-                    readable &= covers.is_some();
-                    covers.into_iter().flatten().try_for_each(|(at, cover)| {
-                        backend.draw_pixel(at, BLACK.mix(cover).to_backend_color())
-                    })
-                }
-            });
+/// A chart's surroundings: `left` and `bottom` are the room for labels.
+pub(super) fn builder<'a, 'b>(
+    area: &'a Area<'b>,
+    left: u32,
+    bottom: u32,
+) -> ChartBuilder<'a, 'static, SVGBackend<'b>> {
+    let mut builder = ChartBuilder::on(area);
+    builder
+        .margin_top(32)
+        .margin_right(48)
+        .set_label_area_size(LabelAreaPosition::Left, left)
+        .set_label_area_size(LabelAreaPosition::Bottom, bottom);
+    builder
+}
+
+/// Grid, numbers and axes in the style of all figures.
+pub(super) fn mesh<'a, 'b, X, Y>(chart: &'b mut Chart<'a, X, Y>) -> MeshStyle<'a, 'b, X, Y, SVGBackend<'a>>
+where
+    X: Ranged + ValueFormatter<X::ValueType>,
+    Y: Ranged + ValueFormatter<Y::ValueType>,
+{
+    let mut mesh = chart.configure_mesh();
+    mesh.bold_line_style(GRID.stroke_width(3))
+        .light_line_style(plotters::style::TRANSPARENT)
+        .axis_style(AXIS.stroke_width(4))
+        .label_style(text(TICK_TEXT))
+        .axis_desc_style(text(LABEL_TEXT))
+        .set_all_tick_mark_size(10)
+        .y_label_offset(DOWN)
+        .x_labels(8)
+        .y_labels(7);
+    mesh
+}
+
+pub(super) fn draw_line<X, Y>(
+    chart: &mut Chart<'_, X, Y>,
+    line: Vec<(f64, Y::ValueType)>,
+    look: Look,
+) -> Drawn
+where
+    X: Ranged<ValueType = f64>,
+    Y: Ranged<ValueType: Clone + 'static>,
+{
+    let style = look.color.stroke_width(look.width);
+    match look.dash {
+        None => chart.draw_series([PathElement::new(line, style)])?,
+        Some((dash, gap)) => chart.draw_series([DashedPathElement::new(line, dash, gap, style)])?,
+    };
+    Ok(())
+}
+
+/// A step function, constant from each point to the next.
+pub(super) fn steps<Y: Copy>(values: impl IntoIterator<Item = (f64, Y)>) -> Vec<(f64, Y)> {
+    let mut points: Vec<(f64, Y)> = Vec::new();
+    for (x, y) in values {
+        if let Some(&(_, before)) = points.last() {
+            points.push((x, before));
         }
-        drawn.and_then(|()| backend.present()).map_err(|e| e.to_string())?;
-        if readable { Ok(()) } else { Err("the embedded font cannot be read".to_owned()) }
+        points.push((x, y));
     }
+    points
 }
 
-fn fill(color: RGBColor) -> ShapeStyle {
-    ShapeStyle { color: color.to_rgba(), filled: true, stroke_width: 0 }
+/// Where a chart has nothing to show, which its emptiness leaves open.
+pub(super) fn draw_empty(area: &Area<'_>) -> Drawn {
+    let (width, height) = area.dim_in_pixel();
+    let style = text(LABEL_TEXT).pos(Pos::new(HPos::Center, VPos::Center));
+    area.draw(&Text::new("no data", (width as i32 / 2, height as i32 / 2), style))?;
+    Ok(())
 }
 
-/// Without points that differ too little from the one before to see.
-fn thinned(points: &[Point]) -> Vec<Point> {
-    let mut kept: Vec<Point> = Vec::with_capacity(points.len());
-    for (i, &point) in points.iter().enumerate() {
-        let near = kept.last().is_some_and(|last| (last.0 - point.0).hypot(last.1 - point.1) < 0.3);
-        if !near || i + 1 == points.len() {
-            kept.push(point);
-        }
-    }
-    kept
+/// A number of an axis of fractions.
+pub(super) fn fraction(value: &f64) -> String {
+    FloatPrettyPrinter { allow_scientific: true, min_decimal: 1, max_decimal: 5 }.print(*value)
 }
 
-/// A line cut into dashes.
-fn dashes(points: &[Point], dash: Dash) -> Vec<Vec<Point>> {
-    let mut pieces = Vec::new();
-    let mut piece: Vec<Point> = points.first().copied().into_iter().collect();
-    let mut turn = 0;
-    let mut left = dash.first().copied().unwrap_or(1.0);
-    for pair in points.windows(2) {
-        let (mut from, to) = (pair[0], pair[1]);
-        loop {
-            let length = (to.0 - from.0).hypot(to.1 - from.1);
-            if length <= left {
-                left -= length;
-                piece.push(to);
-                break;
-            }
-            let share = left / length;
-            from = (from.0 + share * (to.0 - from.0), from.1 + share * (to.1 - from.1));
-            piece.push(from);
-            if turn % 2 == 0 {
-                pieces.push(std::mem::take(&mut piece));
-            }
-            turn += 1;
-            left = dash[turn % dash.len()].max(1.0);
-            piece = vec![from];
-        }
-    }
-    if turn % 2 == 0 {
-        pieces.push(piece);
-    }
-    pieces
+/// A number of any other axis.
+pub(super) fn number(value: &f64) -> String {
+    FloatPrettyPrinter { allow_scientific: true, min_decimal: 0, max_decimal: 5 }.print(*value)
 }
 
-/// The stretches of a wide line as quadrilaterals that overlap where they join.
-fn strokes(points: &[Point], width: f64) -> impl Iterator<Item = [Point; 4]> + '_ {
-    let half = width / 2.0;
-    let last = points.len().saturating_sub(2);
-    points.windows(2).enumerate().map(move |(i, pair)| {
-        let (from, to) = (pair[0], pair[1]);
-        let length = (to.0 - from.0).hypot(to.1 - from.1).max(1e-9);
-        let along = ((to.0 - from.0) / length * half, (to.1 - from.1) / length * half);
-        let back = if i > 0 { 1.0 } else { 0.0 };
-        let ahead = if i < last { 1.0 } else { 0.0 };
-        let from = (from.0 - back * along.0, from.1 - back * along.1);
-        let to = (to.0 + ahead * along.0, to.1 + ahead * along.1);
-        [
-            (from.0 - along.1, from.1 + along.0),
-            (to.0 - along.1, to.1 + along.0),
-            (to.0 + along.1, to.1 - along.0),
-            (from.0 + along.1, from.1 - along.0),
-        ]
-    })
+/// A limit that makes an axis, whatever the values were.
+pub(super) fn usable(high: f64) -> f64 {
+    if high.is_finite() && high > 1e-100 { high } else { 1.0 }
 }
 
-/// Means of squares of [`OVERSAMPLING`] pixels. `width` is that of the result.
-fn averaged(rgb: &[u8], width: usize) -> Vec<u8> {
-    let row = 3 * width * OVERSAMPLING;
-    let mut pixels = Vec::with_capacity(rgb.len() / (OVERSAMPLING * OVERSAMPLING));
-    for rows in rgb.chunks_exact(row * OVERSAMPLING) {
-        for x in 0..width {
-            for channel in 0..3 {
-                let mut sum = 0;
-                for line in rows.chunks_exact(row) {
-                    for k in 0..OVERSAMPLING {
-                        sum += u32::from(line[3 * (x * OVERSAMPLING + k) + channel]);
-                    }
-                }
-                pixels.push((sum / (OVERSAMPLING * OVERSAMPLING) as u32) as u8);
-            }
-        }
-    }
-    pixels
+/// The time of a run, in the unit in which it reads best.
+pub(super) struct Span {
+    pub label: String,
+    pub unit_s: f64,
+    pub length: f64,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dashes_go_round_corners_and_keep_their_length() {
-        let pieces = dashes(&[(0.0, 0.0), (6.0, 0.0), (6.0, 20.0)], &[10.0, 4.0]);
-        assert_eq!(pieces[0], [(0.0, 0.0), (6.0, 0.0), (6.0, 4.0)]);
-        assert_eq!(pieces[1], [(6.0, 8.0), (6.0, 18.0)]);
-        assert_eq!(pieces.len(), 2);
+impl Span {
+    pub fn of(record: &RunRecord) -> Span {
+        let (unit, unit_s) = match (record.end - record.start).as_s() {
+            s if s >= 2.0 * 3600.0 => ("h", 3600.0),
+            s if s >= 2.0 * 60.0 => ("min", 60.0),
+            _ => ("s", 1.0),
+        };
+        let length = usable((record.end - record.start).as_s() / unit_s);
+        Span { label: format!("time since first submission [{unit}]"), unit_s, length }
     }
 }

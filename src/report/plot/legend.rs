@@ -1,14 +1,16 @@
-//! The one legend of a figure, above its data.
+//! The one legend of a figure, above its data: plotters would put it over them, in one column.
 
-use plotters::style::RGBColor;
+use plotters::element::{Cross, DashedPathElement, EmptyElement, PathElement, Polygon, Rectangle, Text};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, RGBColor};
 
-use super::figure::{Figure, Point};
-use super::style::{BLACK, LINE, Look, MARGIN, TICK_TEXT, WHITE, WIDTH};
-use super::text::{Align, fitted, text_width};
+use super::figure::{Area, Drawn};
+use super::style::{BLACK, DOWN, Look, MARGIN, TICK_TEXT, WHITE, WIDTH, fitted, text, text_width};
 
-const ROW: f64 = 32.0;
-const KEY_GAP: f64 = 9.0;
-const ENTRY_GAP: f64 = 26.0;
+const ROW: u32 = 64;
+/// From a key's left end to its name.
+const KEY: i32 = 108;
+const GAP: u32 = 44;
 
 /// The sign in front of a name.
 #[derive(Debug, Clone, Copy)]
@@ -19,97 +21,109 @@ pub(super) enum Key {
     Cross,
 }
 
-impl Key {
-    fn width(self) -> f64 {
-        match self {
-            Key::Line(_) => 50.0,
-            _ => 20.0,
-        }
-    }
+/// A key, its name and the width of both.
+type Entry = (Key, String, u32);
 
-    fn draw(self, figure: &mut Figure, (x, y): Point) {
-        let middle = (x + self.width() / 2.0, y);
-        match self {
-            Key::Line(look) => {
-                figure.path(&[(x, y), (x + self.width(), y)], look.color, look.width, look.dash);
-            }
-            Key::Fill(color) => figure.rect((x, y - 9.0), (x + 20.0, y + 9.0), color),
-            Key::Diamond => diamond(figure, middle, 9.0),
-            Key::Cross => figure.cross(middle, 7.0),
-        }
-    }
-}
-
-/// A measured value's mark.
-pub(super) fn diamond(figure: &mut Figure, (x, y): Point, radius: f64) {
-    for (r, color) in [(radius, BLACK), (radius - LINE.min(radius * 0.4), WHITE)] {
-        figure.polygon(vec![(x - r, y), (x, y - r), (x + r, y), (x, y + r)], color);
-    }
-}
-
-/// Entries in rows, as many to a row as fit.
 pub(super) struct Legend {
-    rows: Vec<Vec<(Key, String)>>,
+    rows: Vec<Vec<Entry>>,
 }
 
 impl Legend {
     pub fn new(entries: impl IntoIterator<Item = (Key, String)>) -> Legend {
-        let room = WIDTH - 2.0 * MARGIN;
-        let mut entries: Vec<(Key, String)> = entries
-            .into_iter()
-            .map(|(key, name)| (key, fitted(&name, TICK_TEXT, room - key.width() - KEY_GAP)))
-            .collect();
-        let mut rows = Vec::new();
-        let fitting = rows_needed(&entries, room);
-        // Spread evenly over the rows that are needed at least.
-        while !entries.is_empty() {
-            let rows_left = fitting.saturating_sub(rows.len()).max(1);
-            let mut count = entries.len().div_ceil(rows_left);
-            while count > 1 && row_width(&entries[..count]) > room {
-                count -= 1;
-            }
-            let rest = entries.split_off(count);
-            rows.push(std::mem::replace(&mut entries, rest));
-        }
-        Legend { rows }
+        let room = WIDTH - 2 * MARGIN;
+        let measured = |(key, name): (Key, String)| {
+            let name = fitted(&name, TICK_TEXT, room - KEY as u32);
+            let width = key.width() as u32 + text_width(&name, TICK_TEXT);
+            (key, name, width)
+        };
+        let entries: Vec<Entry> = entries.into_iter().map(measured).collect();
+        let widest = rows(&entries, room);
+        // The narrowest of those with as few rows has rows of about the same width.
+        let mut even = (1..room / GAP).map(|gaps| rows(&entries, gaps * GAP));
+        let even = even.find(|rows| rows.len() == widest.len());
+        Legend { rows: even.unwrap_or(widest) }
     }
 
-    pub fn height(&self) -> f64 {
-        self.rows.len() as f64 * ROW
+    pub fn height(&self) -> u32 {
+        self.rows.len() as u32 * ROW
     }
 
-    pub fn draw(&self, figure: &mut Figure, top: f64) {
+    pub fn draw(&self, area: &Area<'_>) -> Drawn {
         for (i, row) in self.rows.iter().enumerate() {
-            let y = top + (i as f64 + 0.5) * ROW;
-            let mut x = (WIDTH - row_width(row)) / 2.0;
-            for (key, name) in row {
-                key.draw(figure, (x, y));
-                x += key.width() + KEY_GAP;
-                figure.text(name, (x, y), TICK_TEXT, Align::Left);
-                x += text_width(name, TICK_TEXT) + ENTRY_GAP;
+            let y = (i as u32 * ROW + ROW / 2) as i32;
+            let mut x = (area.dim_in_pixel().0.saturating_sub(row_width(row)) / 2) as i32;
+            for (key, name, width) in row {
+                key.draw(area, (x, y))?;
+                let style = text(TICK_TEXT).pos(Pos::new(HPos::Left, VPos::Center));
+                area.draw(&Text::new(name.as_str(), (x + key.width(), y + DOWN), style))?;
+                x += (width + GAP) as i32;
             }
         }
+        Ok(())
     }
 }
 
-fn entry_width((key, name): &(Key, String)) -> f64 {
-    key.width() + KEY_GAP + text_width(name, TICK_TEXT)
-}
-
-fn row_width(row: &[(Key, String)]) -> f64 {
-    row.iter().map(entry_width).sum::<f64>() + ENTRY_GAP * row.len().saturating_sub(1) as f64
-}
-
-fn rows_needed(entries: &[(Key, String)], room: f64) -> usize {
-    let mut rows = 1;
-    let mut used = 0.0;
+/// As many entries to a row as fit into `room`, and one at least.
+fn rows(entries: &[Entry], room: u32) -> Vec<Vec<Entry>> {
+    let mut rows: Vec<Vec<Entry>> = Vec::new();
     for entry in entries {
-        let width = entry_width(entry);
-        if used > 0.0 && used + ENTRY_GAP + width > room {
-            rows += 1;
-            used = 0.0;
+        match rows.last_mut() {
+            Some(row) if row_width(row) + GAP + entry.2 <= room => row.push(entry.clone()),
+            _ => rows.push(vec![entry.clone()]),
         }
-        used += if used > 0.0 { ENTRY_GAP + width } else { width };
     }
     rows
+}
+
+fn row_width(row: &[Entry]) -> u32 {
+    row.iter().map(|(.., width)| width + GAP).sum::<u32>().saturating_sub(GAP)
+}
+
+impl Key {
+    /// To where its name begins.
+    fn width(self) -> i32 {
+        if matches!(self, Key::Line(_)) { KEY } else { KEY / 2 }
+    }
+
+    fn draw(self, area: &Area<'_>, (x, y): (i32, i32)) -> Drawn {
+        match self {
+            Key::Line(look) => {
+                let style = look.color.stroke_width(look.width);
+                let line = [(x, y), (x + KEY - 18, y)];
+                match look.dash {
+                    None => area.draw(&PathElement::new(line, style))?,
+                    Some((dash, gap)) => area.draw(&DashedPathElement::new(line, dash, gap, style))?,
+                }
+            }
+            Key::Fill(color) => {
+                area.draw(&Rectangle::new([(x, y - 18), (x + 36, y + 18)], color.filled()))?;
+            }
+            Key::Diamond => {
+                let [outer, inner] = diamond(17);
+                area.draw(&(EmptyElement::at((x + 20, y)) + outer + inner))?;
+            }
+            Key::Cross => {
+                for cross in cross((x + 20, y), 13) {
+                    area.draw(&cross)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A measured value's mark, around the point that it is added to.
+pub(super) fn diamond(radius: i32) -> [Polygon<(i32, i32)>; 2] {
+    let shape =
+        |r: i32, color: RGBColor| Polygon::new(vec![(-r, 0), (0, -r), (r, 0), (0, r)], color.filled());
+    [shape(radius, BLACK), shape(radius - 6, WHITE)]
+}
+
+/// A death's mark, which shows on any colour.
+pub(super) fn cross<Coord: Clone>(at: Coord, radius: i32) -> [Cross<Coord, i32>; 2] {
+    let width = radius.unsigned_abs() / 2;
+    [
+        Cross::new(at.clone(), radius + 3, WHITE.stroke_width(2 * width)),
+        Cross::new(at, radius, BLACK.stroke_width(width)),
+    ]
 }

@@ -1,13 +1,16 @@
-use super::axis::{Axis, Frame};
-use super::figure::Figure;
-use super::legend::{Key, Legend, diamond};
-use super::style::{AXIS, LABEL_TEXT, MARGIN, WIDTH, looks};
-use super::text::{Align, fitted, text_width};
+use plotters::element::{DashedPathElement, EmptyElement, PathElement, Rectangle, Text};
+use plotters::prelude::BindKeyPoints;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::{Color, FontTransform};
+
+use super::figure::{Figure, UNIT, X_NUMBERS, Y_LABELS, builder, draw_empty, fraction, in_units, mesh};
+use super::legend::{Key, diamond};
+use super::style::{AXIS, BLACK, TICK_TEXT, WIDTH, fitted, looks, text, text_width};
 use crate::metrics::geometric_mean;
 
-const PLOT_HEIGHT: f64 = 410.0;
+const HEIGHT: u32 = 840;
 /// Longest label that reads upwards, as labels do where they are wider than their groups.
-const UPRIGHT_LABEL: f64 = 220.0;
+const UPRIGHT_LABEL: u32 = 440;
 
 /// One bar.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,67 +50,76 @@ pub fn makespan_bars(groups: &[BarGroup]) -> Figure {
         });
     }
     let bars = || groups.iter().flat_map(|group| &group.bars);
-    let drawn = |value: &f64| value.is_finite() && *value > 0.0;
+    let drawn = |value: &f64| *value > 0.0 && *value < 1e100;
     let measured = || bars().filter_map(|bar| bar.measured).filter(drawn);
 
     let looks = looks(policies.iter().copied());
     let keys =
         policies.iter().zip(&looks).map(|(policy, look)| (Key::Fill(look.color), (*policy).to_owned()));
     let mark = measured().next().map(|_| (Key::Diamond, "measured".to_owned()));
-    let legend = Legend::new(keys.chain(mark));
-    let top = MARGIN + legend.height() + 14.0;
     let high = bars().map(|bar| bar.value).filter(drawn).chain(measured()).fold(1.0, f64::max);
-    let frame = Frame {
-        left: 110.0,
-        top,
-        right: WIDTH - MARGIN,
-        bottom: top + PLOT_HEIGHT,
-        x: Axis::to(groups.len() as f64, 1),
-        y: Axis::rounded(high * 1.02, 6),
-    };
-    let group_width = frame.at_x(1.0) - frame.left;
-    let widest = groups.iter().map(|group| text_width(&group.label, LABEL_TEXT)).fold(0.0, f64::max);
-    let upright = widest > group_width - 10.0;
-    let labels = if upright { 24.0 + widest.min(UPRIGHT_LABEL) } else { 44.0 };
-    let mut figure = Figure::new(WIDTH, frame.bottom + labels);
-    legend.draw(&mut figure, MARGIN);
-    frame.draw_y(&mut figure, "makespan / exclusive");
-    frame.draw_reference(&mut figure, 1.0);
-
+    let count = groups.len().max(1) as f64;
+    let group_width = f64::from(WIDTH - Y_LABELS - 90) / count;
+    let names = groups.iter().map(|group| fitted(&group.label, TICK_TEXT, UPRIGHT_LABEL));
+    let names: Vec<String> = names.collect();
+    let widest = names.iter().map(|name| text_width(name, TICK_TEXT)).max().unwrap_or(0);
+    let upright = f64::from(widest) > group_width - 20.0;
+    let labels = if upright { 40 + widest } else { X_NUMBERS };
     // The space between groups is as wide as a bar, within limits.
-    let pitch = (group_width / (policies.len() as f64 + 1.0)).min(group_width * 0.22);
-    let gap = if pitch > 10.0 { 2.0 } else { 0.5 };
-    for (i, group) in groups.iter().enumerate() {
-        let middle = frame.at_x(i as f64 + 0.5);
-        for (k, (policy, look)) in policies.iter().zip(&looks).enumerate() {
-            let Some(bar) = group.bars.iter().find(|bar| bar.policy == *policy) else { continue };
-            let x = middle + (k as f64 - policies.len() as f64 / 2.0) * pitch;
-            if drawn(&bar.value) {
-                let corner = (x + gap, frame.at_y(bar.value));
-                figure.rect(corner, (x + pitch - gap, frame.bottom), look.color);
+    let pitch = (1.0 / (policies.len() as f64 + 1.0)).min(0.22);
+    let gap = pitch * 0.07;
+    let radius = (pitch * group_width * 0.3).clamp(8.0, 18.0) as i32;
+
+    Figure::draw(keys.chain(mark), HEIGHT + labels, |area| {
+        let middles = (0..groups.len() as i32).map(|i| i * UNIT + UNIT / 2).collect();
+        let mut chart = builder(area, Y_LABELS, labels)
+            .build_cartesian_2d((0..in_units(count)).with_key_points(middles), 0.0..high * 1.05)?;
+        let name = |x: &i32| names.get((x / UNIT) as usize).cloned().unwrap_or_default();
+        let none = |_: &i32| String::new();
+        mesh(&mut chart)
+            .disable_x_mesh()
+            .set_tick_mark_size(plotters::chart::LabelAreaPosition::Bottom, if upright { 0 } else { 10 })
+            .x_label_formatter(if upright { &none } else { &name })
+            .y_label_formatter(&fraction)
+            .y_desc("makespan / exclusive")
+            .draw()?;
+        let reference = [(0, 1.0), (in_units(count), 1.0)];
+        chart.draw_series([DashedPathElement::new(reference, 16, 12, BLACK.stroke_width(4))])?;
+        for (i, group) in groups.iter().enumerate() {
+            for (k, (policy, look)) in policies.iter().zip(&looks).enumerate() {
+                let Some(bar) = group.bars.iter().find(|bar| bar.policy == *policy) else { continue };
+                let x = i as f64 + 0.5 + (k as f64 - policies.len() as f64 / 2.0) * pitch;
+                if drawn(&bar.value) {
+                    let corners = [(in_units(x + gap), 0.0), (in_units(x + pitch - gap), bar.value)];
+                    chart.draw_series([Rectangle::new(corners, look.color.filled())])?;
+                }
+                if let Some(value) = bar.measured.filter(drawn) {
+                    let [outer, inner] = diamond(radius);
+                    chart.draw_series([EmptyElement::at((in_units(x + pitch / 2.0), value))
+                        + outer
+                        + inner])?;
+                }
             }
-            if let Some(value) = bar.measured.filter(drawn) {
-                let radius = (pitch * 0.3).clamp(3.5, 9.0);
-                diamond(&mut figure, (x + pitch / 2.0, frame.at_y(value)), radius);
-            }
+        }
+        if traces > 1 {
+            let (x, top) = (in_units(traces as f64), high * 1.05);
+            chart.draw_series([PathElement::new([(x, 0.0), (x, top)], AXIS.stroke_width(4))])?;
         }
         if upright {
-            let label = fitted(&group.label, LABEL_TEXT, UPRIGHT_LABEL);
-            let length = text_width(&label, LABEL_TEXT);
-            figure.upright_text(&label, (middle, frame.bottom + 12.0 + length / 2.0), LABEL_TEXT);
-        } else {
-            figure.text(&group.label, (middle, frame.bottom + 24.0), LABEL_TEXT, Align::Center);
+            // plotters would centre a turned label on the axis.
+            let style = text(TICK_TEXT).transform(FontTransform::Rotate270);
+            let style = style.pos(Pos::new(HPos::Right, VPos::Center));
+            for (i, name) in names.iter().enumerate() {
+                let (x, y) = chart.backend_coord(&(in_units(i as f64 + 0.5), 0.0));
+                let (left, top) = area.get_base_pixel();
+                area.draw(&Text::new(name.as_str(), (x - left, y - top + 20), &style))?;
+            }
         }
-    }
-    if traces > 1 {
-        let x = frame.at_x(traces as f64);
-        figure.line((x, frame.top), (x, frame.bottom + labels - 8.0), AXIS, 2.0);
-    }
-    if bars().next().is_none() {
-        frame.draw_empty(&mut figure);
-    }
-    frame.draw_edges(&mut figure);
-    figure
+        if bars().next().is_none() {
+            draw_empty(area)?;
+        }
+        Ok(())
+    })
 }
 
 /// The geometric mean of a policy's bars.
@@ -125,6 +137,14 @@ fn mean_bar(groups: &[BarGroup], policy: &str) -> Option<Bar> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn any_label_is_drawn() {
+        let bars = vec![Bar { policy: "<&>\u{1}".into(), value: f64::NAN, measured: Some(2.0) }];
+        for groups in [vec![], vec![BarGroup { label: "\"<\u{0}…".into(), bars }]] {
+            assert!(makespan_bars(&groups).png().is_ok());
+        }
+    }
 
     #[test]
     fn means_are_geometric_and_measured_only_where_all_are() {

@@ -3,7 +3,6 @@
 //! Deterministic to the byte, and independent of the machine's fonts: DejaVu Sans is embedded.
 
 mod activity;
-mod axis;
 mod ecdf;
 mod families;
 mod figure;
@@ -13,7 +12,6 @@ mod legend;
 mod makespan;
 mod series;
 mod style;
-mod text;
 mod timeline;
 
 use std::path::{Path, PathBuf};
@@ -34,7 +32,8 @@ use crate::error::{Error, Result};
 /// [`Error::Plot`] if the figure cannot be rendered, [`Error::Write`] if a file cannot be written.
 pub fn write(dir: &Path, name: &str, figure: &Figure) -> Result<Vec<PathBuf>> {
     let failed = |message| Error::Plot { figure: name.to_owned(), message };
-    let files = [("svg", figure.svg().map_err(failed)?.into_bytes()), ("png", figure.png().map_err(failed)?)];
+    let files =
+        [("svg", figure.svg().map_err(failed)?.as_bytes().to_vec()), ("png", figure.png().map_err(failed)?)];
     files
         .into_iter()
         .map(|(extension, bytes)| {

@@ -1,20 +1,26 @@
-use super::axis::{Axis, Frame, TimeUnit, X_AXIS_HEIGHT};
+use plotters::chart::{ChartBuilder, LabelAreaPosition};
+use plotters::element::{PathElement, Rectangle};
+use plotters::prelude::{BindKeyPoints, SVGBackend};
+use plotters::series::AreaSeries;
+use plotters::style::{Color, RGBColor};
+
 use super::families::Families;
-use super::figure::Figure;
-use super::legend::{Key, Legend};
+use super::figure::{Area, Drawn, Figure, Span, UNIT, X_LABELS, builder, in_units, mesh, number, steps};
+use super::legend::{Key, cross};
 use super::series::{Waiting, binned};
-use super::style::{AXIS, GREY, GRID, LABEL_TEXT, MARGIN, TICK_TEXT, VERMILLION, WIDTH, tint};
-use super::text::{Align, fitted, text_width};
+use super::style::{AXIS, GREY, GRID, MARGIN, TICK_TEXT, VERMILLION, WIDTH, fitted, text_width, tint};
 use crate::engine::Time;
 use crate::sim::{Attempt, Outcome, RunRecord};
-use plotters::style::RGBColor;
 
 /// All lanes together: at least, for each GPU, at most.
-const LANES_HEIGHT: (f64, f64, f64) = (130.0, 92.0, 640.0);
-const STRIP_HEIGHT: f64 = 56.0;
-const STRIP_GAP: f64 = 12.0;
+const LANES_HEIGHT: (u32, u32, u32) = (280, 184, 1280);
+const STRIP_HEIGHT: u32 = 136;
 /// What remains of a family's colour while a job starts up.
 const STARTUP: f64 = 0.35;
+/// Narrowest job, widest label.
+const NARROWEST: f64 = 0.0015;
+const SLICES: usize = 750;
+const WIDEST_LABEL: u32 = 500;
 
 /// Which jobs are on which GPU over the time since the first submission, and how many wait.
 ///
@@ -27,59 +33,67 @@ pub fn timeline(record: &RunRecord) -> Figure {
     // Seconds in a run of hours: named only where they can be seen.
     let visible = |attempt: &Attempt| {
         let start_up = attempt.first_activity.unwrap_or(attempt.end) - attempt.launch;
-        start_up.as_s() * WIDTH > 3.0 * record.makespan_s()
+        start_up.as_s() * f64::from(WIDTH) > 6.0 * record.makespan_s()
     };
     let start_up = record.attempts.iter().any(visible);
     let start_up = start_up.then(|| (Key::Fill(tint(GREY, STARTUP)), "start-up (light)".to_owned()));
     let death = failures.then(|| (Key::Cross, "OOM death".to_owned()));
-    let legend = Legend::new(families.keys().chain(start_up).chain(death));
 
-    let labels: Vec<String> = lane_labels(record);
     let waiting = Waiting::of(record);
     let mut strips = vec![("queued", &waiting.initial, GREY)];
     if !waiting.recovery.is_empty() {
         strips.push(("recovering", &waiting.recovery, VERMILLION));
     }
+    let labels = lane_labels(record);
     let names = labels.iter().map(String::as_str).chain(strips.iter().map(|(name, ..)| *name));
-    let widest = names.map(|name| text_width(name, TICK_TEXT)).fold(105.0, f64::max);
+    let left = names.map(|name| text_width(name, TICK_TEXT)).max().unwrap_or(0).min(WIDEST_LABEL) + MARGIN;
     let (least, each, most) = LANES_HEIGHT;
-    let lanes = record.gpus.len().max(1);
-    let top = MARGIN + legend.height() + 14.0;
-    let (left, right) = (MARGIN + widest.min(250.0) + 12.0, WIDTH - 34.0);
-    let unit = TimeUnit::of(record.end - record.start);
-    let span = record.makespan_s() / unit.seconds;
-    let frame = Frame {
-        left,
-        top,
-        right,
-        bottom: top + (each * lanes as f64).clamp(least, most),
-        x: Axis::fitting(right - left, |count| Axis::to(span, count)),
-        y: Axis::to(lanes as f64, 1),
-    };
-    let bottom = frame.bottom + strips.len() as f64 * (STRIP_GAP + STRIP_HEIGHT);
-    let mut figure = Figure::new(WIDTH, bottom + X_AXIS_HEIGHT + 6.0);
-    legend.draw(&mut figure, MARGIN);
+    let lanes = each.saturating_mul(record.gpus.len() as u32).clamp(least, most);
+    let strips_height = STRIP_HEIGHT * strips.len() as u32 + X_LABELS;
+    let span = Span::of(record);
+    Figure::draw(families.keys().chain(start_up).chain(death), lanes + strips_height, |area| {
+        let (upper, mut rest) = area.split_vertically(lanes);
+        draw_lanes(&upper, left, &labels, record, &families, &span)?;
+        for (i, (name, counts, color)) in strips.iter().enumerate() {
+            let (strip, below) = rest.split_vertically(STRIP_HEIGHT);
+            let last = i + 1 == strips.len();
+            let (strip, bottom) = if last { (&rest, X_LABELS) } else { (&strip, 0) };
+            // Means over slices too thin to see: a thousand waits of a second each are no queue.
+            let values: Vec<_> = counts.iter().map(|(time, count)| (*time, [*count as f64])).collect();
+            let means = binned(&values, record.start, record.end, SLICES);
+            let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+            draw_waits(builder(strip, left, bottom), &span, name, most, &means, *color)?;
+            rest = below;
+        }
+        Ok(())
+    })
+}
 
-    frame.draw_x_grid(&mut figure);
-    draw_lanes(&mut figure, &frame, &labels);
-    let since = |time: Time| (time - record.start).as_s() / unit.seconds;
-    draw_jobs(&mut figure, &frame, record, &families, since);
-    frame.draw_edges(&mut figure);
-    let mut below = frame;
-    for (name, counts, color) in strips {
-        let top = below.bottom + STRIP_GAP;
-        let high = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
-        let y = Axis::to(high as f64, 1);
-        below = Frame { top, bottom: top + STRIP_HEIGHT, y, ..below };
-        below.draw_x_grid(&mut figure);
-        draw_counts(&mut figure, &below, record, counts, color);
-        let x = below.left - 10.0;
-        figure.text(name, (x, top + 16.0), TICK_TEXT, Align::Right);
-        figure.text(&format!("max {high}"), (x, top + 42.0), TICK_TEXT, Align::Right);
-        below.draw_edges(&mut figure);
-    }
-    below.draw_x(&mut figure, &format!("time since first submission [{}]", unit.name));
-    figure
+fn draw_waits(
+    mut builder: ChartBuilder<'_, '_, SVGBackend<'_>>,
+    span: &Span,
+    name: &str,
+    most: usize,
+    means: &[[f64; 1]],
+    color: RGBColor,
+) -> Drawn {
+    let label_at = vec![UNIT / 5, UNIT / 5 * 4];
+    let mut chart = builder.build_cartesian_2d(0.0..span.length, (0..UNIT).with_key_points(label_at))?;
+    let label = |y: &i32| if *y > UNIT / 2 { apart(name) } else { apart(&format!("max {most}")) };
+    mesh(&mut chart)
+        .disable_y_mesh()
+        .set_tick_mark_size(LabelAreaPosition::Left, 0)
+        .x_label_formatter(&number)
+        .y_label_formatter(&label)
+        .x_desc(&span.label)
+        .draw()?;
+    let slice = span.length / means.len().max(1) as f64;
+    let at = |(i, [mean]): (usize, &[f64; 1])| (i as f64 * slice, in_units(mean / most.max(1) as f64));
+    let shape = steps(means.iter().chain(means.last()).enumerate().map(at));
+    chart.draw_series(AreaSeries::new(shape, 0, color.filled()))?;
+    let base = [(0.0, 0), (span.length, 0)];
+    chart.draw_series([PathElement::new(base, AXIS.stroke_width(4))])?;
+    Ok(())
 }
 
 /// `GPU 0`, or with the server's number in front where there are several.
@@ -92,60 +106,67 @@ fn lane_labels(record: &RunRecord) -> Vec<String> {
     record.gpus.iter().map(|gpu| label(gpu.server, gpu.index)).collect()
 }
 
-/// Labels, as many as have room, and lines between the lanes.
-fn draw_lanes(figure: &mut Figure, frame: &Frame, labels: &[String]) {
-    let height = (frame.bottom - frame.top) / labels.len().max(1) as f64;
-    let every = ((TICK_TEXT + 4.0) / height).ceil().max(1.0) as usize;
-    for (i, label) in labels.iter().enumerate() {
-        let top = frame.top + i as f64 * height;
-        if i > 0 && height > 4.0 {
-            figure.line((frame.left, top), (frame.right, top), if height > 20.0 { AXIS } else { GRID }, 1.0);
-        }
-        if i % every == 0 {
-            let label = fitted(label, TICK_TEXT, frame.left - MARGIN - 10.0);
-            figure.text(&label, (frame.left - 10.0, top + height / 2.0), TICK_TEXT, Align::Right);
-        }
-    }
-    if labels.is_empty() {
-        figure.text("no GPUs", (frame.left + 80.0, frame.top + 20.0), LABEL_TEXT, Align::Center);
-    }
+/// A label of an axis without ticks, which plotters puts right beside it: with a space that SVG keeps.
+fn apart(label: &str) -> String {
+    format!("{label}\u{a0}")
 }
 
-fn draw_jobs(
-    figure: &mut Figure,
-    frame: &Frame,
+/// A lane for each GPU from the top down, with as many labels as have room.
+fn draw_lanes(
+    area: &Area<'_>,
+    left: u32,
+    labels: &[String],
     record: &RunRecord,
     families: &Families,
-    since: impl Fn(Time) -> f64,
-) {
-    let lane_height = (frame.bottom - frame.top) / record.gpus.len().max(1) as f64;
-    let margin = (lane_height * 0.06).min(4.0);
+    span: &Span,
+) -> Drawn {
+    let lanes = labels.len().max(1) as f64;
+    let pixels = f64::from(area.dim_in_pixel().1) / lanes;
+    let every = (TICK_TEXT / pixels).ceil().max(1.0) as usize;
+    let middles = (0..labels.len()).step_by(every).map(|gpu| in_units(lanes - 0.5 - gpu as f64)).collect();
+    let mut chart = builder(area, left, 0)
+        .build_cartesian_2d(0.0..span.length, (0..in_units(lanes)).with_key_points(middles))?;
+    let label = |y: &i32| {
+        let label = labels.get((in_units(lanes) - y) as usize / UNIT as usize).map_or("", String::as_str);
+        apart(&fitted(label, TICK_TEXT, left - MARGIN))
+    };
+    mesh(&mut chart)
+        .disable_y_mesh()
+        .set_tick_mark_size(LabelAreaPosition::Left, 0)
+        .y_label_formatter(&label)
+        .draw()?;
+    for lane in 0..labels.len() {
+        let line = [(0.0, in_units(lane as f64)), (span.length, in_units(lane as f64))];
+        let color = if pixels > 40.0 { AXIS } else { GRID };
+        chart.draw_series([PathElement::new(line, color.stroke_width(2))])?;
+    }
+
     let residents = residents(record);
     let depth = residents.iter().map(|resident| resident.slot + 1).max().unwrap_or(1);
-    let height = (lane_height - 2.0 * margin) / depth as f64;
-    let gap = if height > 8.0 { 1.0 } else { 0.0 };
-    let mut crosses = Vec::new();
+    let height = 0.9 / depth as f64;
+    let gap = if height * pixels > 16.0 { 2.0 / pixels } else { 0.0 };
+    let radius = (height * pixels * 0.35).clamp(8.0, 14.0) as i32;
+    let since = |time: Time| (time - record.start).as_s() / span.unit_s;
+    let mut deaths = Vec::new();
     for Resident { gpu, slot, attempt } in residents {
         let color = families.color(&record.jobs[attempt.job].workload);
-        let bottom = frame.top + (gpu + 1) as f64 * lane_height - margin - slot as f64 * height;
-        let (top, bottom) = (bottom - height + gap, bottom);
+        let bottom = lanes - (gpu + 1) as f64 + 0.05 + slot as f64 * height;
+        let (top, bottom) = (in_units(bottom + height - gap), in_units(bottom));
         let [launch, active, end] =
-            [attempt.launch, attempt.first_activity.unwrap_or(attempt.end), attempt.end]
-                .map(|time| frame.at_x(since(time)));
-        // However short, it can be seen; neighbours are kept apart where there is room.
-        let end = if end - launch > 6.0 { end - 1.0 } else { end.max(launch + 1.0) };
-        figure.rect((launch, top), (end, bottom), color);
-        if active - launch > 0.25 {
-            figure.rect((launch, top), (active.min(end), bottom), tint(color, STARTUP));
+            [attempt.launch, attempt.first_activity.unwrap_or(attempt.end), attempt.end].map(since);
+        // However short, it can be seen.
+        let end = end.max(launch + NARROWEST * span.length).min(span.length);
+        chart.draw_series([Rectangle::new([(launch, bottom), (end, top)], color.filled())])?;
+        if active - launch > NARROWEST / 3.0 * span.length {
+            let start_up = [(launch, bottom), (active.min(end), top)];
+            chart.draw_series([Rectangle::new(start_up, tint(color, STARTUP).filled())])?;
         }
         if attempt.outcome == Outcome::OutOfMemory {
-            crosses.push((end, (top + bottom) / 2.0));
+            deaths.push((end, (top + bottom) / 2));
         }
     }
-    let radius = (height * 0.3).clamp(4.0, 8.0);
-    for (x, y) in crosses {
-        figure.cross((x, y), radius);
-    }
+    chart.draw_series(deaths.into_iter().flat_map(|at| cross(at, radius)))?;
+    Ok(())
 }
 
 /// An attempt on one of its GPUs.
@@ -174,30 +195,6 @@ fn residents(record: &RunRecord) -> Vec<Resident<'_>> {
         }
     }
     residents
-}
-
-/// Counts over time as an area. Means over slices too thin to see: a thousand waits of a second each are
-/// no queue.
-fn draw_counts(
-    figure: &mut Figure,
-    frame: &Frame,
-    record: &RunRecord,
-    counts: &[(Time, usize)],
-    color: RGBColor,
-) {
-    let slices = (frame.right - frame.left) as usize;
-    let counts: Vec<(Time, [f64; 1])> = counts.iter().map(|(time, count)| (*time, [*count as f64])).collect();
-    let means = binned(&counts, record.start, record.end, slices);
-    let width = (frame.right - frame.left) / slices.max(1) as f64;
-    let mut from = 0;
-    for slices in means.chunk_by(|a, b| (a[0] - b[0]).abs() < 1e-9) {
-        let (left, to) = (frame.left + from as f64 * width, from + slices.len());
-        if slices[0][0] > 0.0 {
-            let right = frame.left + to as f64 * width;
-            figure.rect((left, frame.at_y(slices[0][0])), (right, frame.bottom), color);
-        }
-        from = to;
-    }
 }
 
 #[cfg(test)]
