@@ -353,3 +353,34 @@ fn a_job_goes_to_the_idle_one_of_two_servers_without_a_queue() {
     let record = run_with(&world, "exclusive", "default", &[], &mut NoObserver);
     assert_eq!(record.jobs.iter().map(|job| job.server).collect::<Vec<_>>(), [0, 1, 0, 1]);
 }
+
+/// A job that died next to another waits for a GPU as large as that one; one that died alone for a larger one.
+#[test]
+fn a_job_that_died_does_not_come_back_on_a_gpu_that_is_known_to_be_too_small() {
+    let run = |memories: [f64; 2], policy: &str, sizes: [u32; 3]| {
+        let gpus =
+            memories.map(|mib| format!("[[server.gpu]]\nmodel = \"m\"\nmemory_mib = {mib:?}\n")).concat();
+        let text = format!("schema_version = 1\n[[server]]\nname = \"s\"\n{gpus}");
+        let cluster = ClusterSpec::parse("c.toml", &text).unwrap();
+        let rows: String = ["mini", "small", "large"]
+            .iter()
+            .zip(sizes)
+            .map(|(name, mib)| format!("{name},1,900,5,{mib},.2,.1,.1,.2\n"))
+            .collect();
+        let header = "workload,gpus,solo_runtime_s,startup_s,peak_memory_mib,smact_mean,smocc_mean,drama_mean,gpu_util_mean\n";
+        let catalogue = Catalogue::parse("w.csv", format!("{header}{rows}").as_bytes()).unwrap();
+        let jobs = "job_id,submit_s,workload,gpus\na,0,mini,1\nb,10,small,1\nL,100,large,1\n";
+        let trace = Trace::parse("t", "t.csv", jobs.as_bytes()).unwrap();
+        let world = World::new(&trace, catalogue, cluster, Model::builtin()).unwrap();
+        let record = run_with(&world, policy, "default", &[], &mut NoObserver);
+        let large = &record.jobs[2];
+        assert!(large.completed(), "{policy}: {large:?}");
+        let gpus: Vec<usize> =
+            record.attempts.iter().filter(|attempt| attempt.job == 2).map(|a| record.gpus_of(a)[0]).collect();
+        gpus
+    };
+    // The large job joins the small one on GPU 1, dies, and must not try GPU 0.
+    assert_eq!(run([12288.0, 24576.0], "aegis", [11000, 5000, 23000]), [1, 1]);
+    // It dies alone on GPU 0, although the last sample still showed the job before it.
+    assert_eq!(run([24576.0, 81920.0], "exclusive", [15000, 15000, 70000]), [0, 1]);
+}

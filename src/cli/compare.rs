@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::args::{FormatArg, SettingsArgs, policies};
 use super::figures::distributions_by_trace;
-use super::output::{make_dir, open_trace, print};
+use super::output::{make_dir, note_missing_estimates, open_trace, print};
 use crate::error::{Result, input_error};
 use crate::experiment::{Comparison, compare};
 use crate::metrics::geometric_mean;
@@ -74,6 +74,10 @@ impl CompareArgs {
                 ));
             }
             worlds.push(world);
+        }
+        for policy in &policies {
+            let params = settings.params(policy)?;
+            worlds.iter().for_each(|world| note_missing_estimates(world, policy, &params));
         }
         let comparisons = compare(&worlds, &policies, &settings)?;
         let rows = rows(&comparisons, policies.len());

@@ -2,6 +2,8 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::policy::{MemorySource, Params, PolicyKind, PolicySpec};
+use crate::sim::World;
 use crate::workload::Trace;
 
 /// Prints to standard output. A reader that has gone away (`| head`) is no error.
@@ -30,6 +32,31 @@ pub(super) fn open_trace(name: &str) -> Result<Trace> {
     let trace = Trace::open(name)?;
     trace.notes.iter().for_each(|text| note(text));
     Ok(trace)
+}
+
+/// Says so where a policy goes by memory estimates and no job has one: it is exclusive allocation then.
+pub(super) fn note_missing_estimates(world: &World, policy: &PolicySpec, params: &Params) {
+    let source = match (policy.kind, params.memory_source) {
+        (PolicyKind::Horus, _) if params.horus_needs_estimate => MemorySource::Horus,
+        (PolicyKind::Aegis, source) => source,
+        _ => return,
+    };
+    let estimate = |job: usize| {
+        let estimates = world.workload(job).estimates;
+        match source {
+            MemorySource::Horus => estimates.horus_mib,
+            MemorySource::FakeTensor => estimates.faketensor_mib,
+            MemorySource::GpuMemNet => estimates.gpumemnet_mib,
+            MemorySource::Free | MemorySource::Peak => Some(0.0),
+        }
+    };
+    if (0..world.jobs.len()).all(|job| estimate(job).is_none()) {
+        note(&format!(
+            "{policy} shares GPUs by memory estimates, and no workload of {} has one: fill in the catalogue's \
+             estimate columns",
+            world.trace_name
+        ));
+    }
 }
 
 /// Makes the output directory, with its parents, unless it is there.

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use super::args::{FormatArg, SettingsArgs};
 use super::compare::COLUMNS;
 use super::figures::distributions;
-use super::output::{make_dir, note, open_trace, print};
+use super::output::{make_dir, note, note_missing_estimates, open_trace, print};
 use crate::error::Result;
 use crate::metrics::Summary;
 use crate::policy::PolicySpec;
@@ -51,6 +51,7 @@ impl RunArgs {
         let settings = self.settings.load()?;
         let params = settings.params(&policy)?;
         let world = settings.world(&open_trace(&self.trace)?)?;
+        note_missing_estimates(&world, &policy, &params);
         let seed = settings.seed;
         let record = match &self.out {
             None => simulate(&world, &policy, &params, seed, &mut NoObserver)?,

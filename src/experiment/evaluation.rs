@@ -111,6 +111,20 @@ impl Evaluation {
         if evaluation.traces.is_empty() || evaluation.policies.is_empty() {
             return Err(input_error!("{source}: traces and policies need at least one entry each"));
         }
+        let twice = |names: &[String]| (1..names.len()).find(|&i| names[..i].contains(&names[i]));
+        let policies: Vec<String> = evaluation.policies.iter().map(PolicySpec::to_string).collect();
+        for (key, names) in [
+            ("traces", &evaluation.traces),
+            ("policies", &policies),
+            ("check.makespan_order", &evaluation.check.makespan_order),
+        ] {
+            if let Some(index) = twice(names) {
+                return Err(input_error!(
+                    "{source}, key {key}: {:?} is given twice; remove one",
+                    names[index]
+                ));
+            }
+        }
         for (key, limit) in [
             ("makespan_mae_pct", evaluation.check.makespan_mae_pct),
             ("jct_mean_mae_pct", evaluation.check.jct_mean_mae_pct),
@@ -171,6 +185,7 @@ mod tests {
             ("schema_version = 1", "schema_version = 7", "schema_version 7"),
             ("makespan_mae_pct = 3.0", "makespan_mae_pct = nan", "key check.makespan_mae_pct: found NaN"),
             ("[check]", "[chekc]", "line 13"),
+            ("\"saturn\"", "\"philly\"", "key traces: \"philly\" is given twice"),
         ] {
             let text = good.replacen(from, to, 1);
             assert_ne!(text, good);

@@ -175,7 +175,8 @@ pub(crate) fn parse_toml<T: serde::de::DeserializeOwned>(source: &str, text: &st
 }
 
 /// The one version of this project's TOML files.
-pub(crate) fn check_schema(source: &str, version: u32) -> Result<()> {
+pub(crate) fn check_schema(source: &str, version: impl Into<i64>) -> Result<()> {
+    let version = version.into();
     if version == 1 {
         return Ok(());
     }

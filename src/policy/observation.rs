@@ -26,8 +26,10 @@ pub struct JobRequest<'a> {
     pub recovery_floor_mib: Option<f64>,
     /// No recovery floor is left: only idle GPUs will do, and nobody may join.
     pub forced_idle: bool,
-    /// The job died on an idle GPU of this capacity: one that is larger may do. 0 if it did not.
+    /// Capacity of the largest GPU that the job has died on alone: only larger ones may do. 0 if it has not.
     pub outgrown_mib: f64,
+    /// Capacity of the GPU that it died on last: smaller ones will not do. 0 if it has not died.
+    pub died_on_mib: f64,
 }
 
 /// When a GPU accepts a further job, by the post-placement observation.

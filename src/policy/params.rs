@@ -216,7 +216,7 @@ parameters! {
     observation_anchor: ObservationAnchor = Domain::Choice(ObservationAnchor::WORDS);
     /// Samples (one per second) that a risk is worked out from.
     telemetry_samples: u32 = Domain::Integer { min: 1, max: 600 };
-    /// GPU whose SMACT and SMOCC telemetry reads zero.
+    /// GPU of every server whose SMACT and SMOCC telemetry reads zero; `seeded` draws one per server.
     telemetry_blind_gpu: BlindGpu = Domain::IndexOr(&["none", "seeded"]);
     /// Free memory that is never counted as available.
     memory_guard_mib: f64 = MIB;

@@ -59,7 +59,7 @@ impl ParamsFile {
             match value.get_ref() {
                 DeValue::Table(section) => sections.push((key.get_ref().as_ref(), section, place)),
                 DeValue::Integer(number) if key.get_ref() == "schema_version" => {
-                    version = number.as_str().parse().ok();
+                    version = number.as_str().parse::<i64>().ok();
                 }
                 _ if key.get_ref() == "schema_version" => {
                     return Err(input_error!("{place}: schema_version: expected the whole number 1"));
@@ -188,6 +188,7 @@ mod tests {
             "line 2: unknown section [aegiss]: did you mean aegis",
         );
         says("schema_version = 2\n", "schema_version 2");
+        says("schema_version = -1\n", "schema_version -1");
         says("tick_s = 2\n", "schema_version is missing");
         says("schema_version = \"1\"\n", "line 1: schema_version: expected the whole number 1");
         says("schema_version = 1\ntick_s = 0x10\n", "line 2: parameter tick_s: expected a number");

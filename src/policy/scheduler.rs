@@ -21,18 +21,17 @@ pub fn decide(
     let wanted = job.profile.gpus;
     let needed_mib =
         policy.required_memory_mib(job, params).unwrap_or(0.0).max(job.recovery_floor_mib.unwrap_or(0.0));
-    let outgrown = |view: &GpuView| view.capacity_mib <= job.outgrown_mib;
-    let enough = |large: &dyn Fn(&GpuView) -> bool| {
-        observation.gpus.iter().filter(|view| large(view)).count() >= wanted
+    // GPUs that are large enough: as the policy believes, else as far as the job has found out, else all.
+    let larger = |view: &GpuView| view.capacity_mib > job.outgrown_mib;
+    let as_large = |view: &GpuView| larger(view) && view.capacity_mib >= job.died_on_mib;
+    let believed = |view: &GpuView| as_large(view) && view.capacity_mib >= needed_mib;
+    let tiers: [&dyn Fn(&GpuView) -> bool; 3] = [&believed, &as_large, &larger];
+    let enough = |tier: &&&dyn Fn(&GpuView) -> bool| {
+        observation.gpus.iter().filter(|view| tier(view)).count() >= wanted
     };
-    // What a job has died on rules a GPU out before what a policy only believes that it needs.
-    let fitting = enough(&|view| !outgrown(view) && view.capacity_mib >= needed_mib);
-    let larger = enough(&|view| !outgrown(view));
+    let tier = tiers.iter().find(enough);
     let idle = |view: &GpuView| {
-        view.idle
-            && view.availability == Availability::Now
-            && (!larger || !outgrown(view))
-            && (!fitting || view.capacity_mib >= needed_mib)
+        view.idle && view.availability == Availability::Now && tier.is_none_or(|tier| tier(view))
     };
     for (gpu, view) in observation.gpus.iter().enumerate() {
         if out.gpus.len() < wanted && idle(view) {

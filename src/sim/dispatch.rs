@@ -33,6 +33,7 @@ impl Run<'_> {
             recovery_floor_mib: state.recovery_floor_mib,
             forced_idle: state.forced_idle,
             outgrown_mib: state.outgrown_mib,
+            died_on_mib: state.died_on_mib,
         };
         let observation = Observation {
             now,
@@ -249,9 +250,11 @@ impl Run<'_> {
         let state = &mut self.states[job];
         let capacity_mib =
             state.gpus.iter().map(|&gpu| self.gpus[gpu].spec.memory_mib).fold(f64::INFINITY, f64::min);
-        let outgrown_mib = state.outgrown_mib.max(capacity_mib);
+        if state.died_alone {
+            state.outgrown_mib = state.outgrown_mib.max(state.died_on_mib);
+        }
         let views = &self.loops[state.server].views;
-        let larger = views.iter().filter(|view| view.capacity_mib > outgrown_mib).count();
+        let larger = views.iter().filter(|view| view.capacity_mib > state.outgrown_mib).count();
         if state.forced_idle && larger < state.gpus.len() {
             let reason = "out of memory although it had its GPUs for itself";
             state.phase = Phase::Done;
@@ -259,8 +262,9 @@ impl Run<'_> {
             self.emit(observer, Some(job), EventKind::GiveUp { reason });
             return;
         }
-        // Once forced onto idle GPUs a job stays so, and only ever moves on to larger ones.
-        let floor_mib = match state.forced_idle {
+        // Once forced onto idle GPUs a job stays so, and moves on to larger ones. Alone on a GPU it was as good as
+        // forced: no floor that this GPU could offer is safe.
+        let floor_mib = match state.forced_idle || state.died_alone {
             true => None,
             false => next_recovery_floor_mib(state.effective_floor_mib, capacity_mib, &self.params),
         };
@@ -268,10 +272,7 @@ impl Run<'_> {
         state.recovered = true;
         state.failed_at = self.now;
         state.recovery_floor_mib = floor_mib.or(state.recovery_floor_mib);
-        if floor_mib.is_none() {
-            state.forced_idle = true;
-            state.outgrown_mib = outgrown_mib;
-        }
+        state.forced_idle = floor_mib.is_none();
         let server = state.server;
         let gpu_us = self.gpu_us(job);
         let scheduler = &mut self.loops[server];

@@ -111,7 +111,10 @@ impl Run<'_> {
     ) {
         self.emit(observer, Some(job), EventKind::AllocationFailed { gpu, needed_mib, free_mib });
         self.deactivate(job, observer);
+        let truth = &self.gpus[gpu];
         let state = &mut self.states[job];
+        state.died_on_mib = truth.spec.memory_mib;
+        state.died_alone = truth.residents.iter().all(|other| other.job == job || other.memory_mib == 0.0);
         state.phase = Phase::Dying;
         if let Some(handle) = state.completion.take() {
             self.queue.cancel(handle);

@@ -22,6 +22,9 @@ pub(super) struct JobState {
     pub recovery_floor_mib: Option<f64>,
     pub forced_idle: bool,
     pub outgrown_mib: f64,
+    pub died_on_mib: f64,
+    /// Whether the GPU that it died on held nothing else.
+    pub died_alone: bool,
     /// What the current attempt was placed under: the higher of the policy's requirement and the least
     /// memory available on its GPUs at dispatch, or the former where there is none of the latter.
     pub effective_floor_mib: f64,
@@ -56,6 +59,8 @@ impl JobState {
             recovery_floor_mib: None,
             forced_idle: false,
             outgrown_mib: 0.0,
+            died_on_mib: 0.0,
+            died_alone: false,
             effective_floor_mib: 0.0,
             failed_at: Time::ZERO,
         }

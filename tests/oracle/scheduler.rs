@@ -46,13 +46,19 @@ impl Oracle<'_> {
         // Where a server's GPUs differ, not those that are known to be too small.
         let known_mib =
             f64::max(self.required_mib(job).unwrap_or(0.0), self.jobs[job].floor_mib.unwrap_or(0.0));
-        let larger_than_died_on = |least_mib: f64| -> Vec<usize> {
+        let of_at_least = |least_mib: f64| -> Vec<usize> {
             let memory = |gpu: usize| self.gpus[gpu].memory_mib;
             let gpus = self.gpus_of(server).into_iter();
             gpus.filter(|&gpu| memory(gpu) >= least_mib && memory(gpu) > self.jobs[job].died_empty_mib)
                 .collect()
         };
-        let tiers = [larger_than_died_on(known_mib), larger_than_died_on(0.0), self.gpus_of(server)];
+        let died_on_mib = self.jobs[job].died_on_mib;
+        let tiers = [
+            of_at_least(f64::max(known_mib, died_on_mib)),
+            of_at_least(died_on_mib),
+            of_at_least(0.0),
+            self.gpus_of(server),
+        ];
         let usable = tiers.into_iter().find(|gpus| gpus.len() >= wanted).unwrap();
         let idle: Vec<usize> = usable.into_iter().filter(|&gpu| self.is_idle(gpu)).collect();
         if idle.len() >= wanted {

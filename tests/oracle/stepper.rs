@@ -51,7 +51,10 @@ pub struct Job {
     pub recovered: bool,
     pub floor_mib: Option<f64>,
     pub needs_empty: bool,
+    /// The largest GPU that it died on with nothing else there, and the GPU that it died on last.
     pub died_empty_mib: f64,
+    pub died_on_mib: f64,
+    died_alone: bool,
     pub placed_under_mib: f64,
     pub attempt: usize,
 }
@@ -155,6 +158,8 @@ impl<'w> Oracle<'w> {
             floor_mib: None,
             needs_empty: false,
             died_empty_mib: 0.0,
+            died_on_mib: 0.0,
+            died_alone: false,
             placed_under_mib: 0.0,
             attempt: 0,
         };
@@ -359,6 +364,10 @@ impl<'w> Oracle<'w> {
             self.jobs[job].held_mib =
                 needs_mib.iter().zip(&left_mib).map(|(need, left)| need.min(*left)).collect();
         } else {
+            let short = (0..needs_mib.len()).find(|&rank| needs_mib[rank] * needed > left_mib[rank]).unwrap();
+            let gpu = self.jobs[job].gpus[short];
+            self.jobs[job].died_on_mib = self.gpus[gpu].memory_mib;
+            self.jobs[job].died_alone = self.used_mib(gpu) - self.jobs[job].held_mib[short] == 0.0;
             self.jobs[job].stage = Stage::Dying(self.now + micros(self.world.model.memory.oom_exit_s));
             self.jobs[job].grows_at = None;
             self.dying.push(job);
@@ -369,28 +378,28 @@ impl<'w> Oracle<'w> {
     fn die(&mut self, job: usize) {
         self.dying.retain(|&dying| dying != job);
         self.leave(job, false);
-        let smallest_mib =
-            self.jobs[job].gpus.iter().map(|&gpu| self.gpus[gpu].memory_mib).fold(f64::INFINITY, f64::min);
-        let died_on_mib = self.jobs[job].died_empty_mib.max(smallest_mib);
-        let larger = |gpu: &&Gpu| gpu.server == self.jobs[job].server && gpu.memory_mib > died_on_mib;
-        let enough_larger = self.gpus.iter().filter(larger).count() >= self.jobs[job].gpus.len();
-        if self.jobs[job].needs_empty && !enough_larger {
+        let state = &mut self.jobs[job];
+        if state.died_alone {
+            state.died_empty_mib = f64::max(state.died_empty_mib, state.died_on_mib);
+        }
+        let state = &self.jobs[job];
+        let larger = |gpu: &&Gpu| gpu.server == state.server && gpu.memory_mib > state.died_empty_mib;
+        if state.needs_empty && self.gpus.iter().filter(larger).count() < state.gpus.len() {
             self.given_up[job] = true;
             self.jobs[job].stage = Stage::Gone;
             return;
         }
-        let failed_mib = self.jobs[job].placed_under_mib;
-        let next = self.recovery_floors(smallest_mib).into_iter().find(|&floor| floor > failed_mib);
-        let next = next.filter(|_| !self.jobs[job].needs_empty);
+        let smallest_mib =
+            state.gpus.iter().map(|&gpu| self.gpus[gpu].memory_mib).fold(f64::INFINITY, f64::min);
+        let next =
+            self.recovery_floors(smallest_mib).into_iter().find(|&floor| floor > state.placed_under_mib);
+        let next = next.filter(|_| !state.needs_empty && !state.died_alone);
         let state = &mut self.jobs[job];
         state.stage = Stage::Waiting;
         state.recovered = true;
         match next {
             Some(floor) => state.floor_mib = Some(floor),
-            None => {
-                state.needs_empty = true;
-                state.died_empty_mib = state.died_empty_mib.max(smallest_mib);
-            }
+            None => state.needs_empty = true,
         }
         self.recovery[state.server].push(job);
     }
