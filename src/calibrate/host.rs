@@ -22,8 +22,8 @@ type Errors = [f64; 3];
 
 /// Fits the slowdown by a busy host to the measured runs of policies that share GPUs freely.
 ///
-/// The fit minimises the mean absolute errors of makespan, mean JCT and mean execution time together. The report says how a fit to
-/// all other traces does on each trace: one constant that holds for traces it has not seen.
+/// The fit minimises the mean absolute errors of makespan, mean JCT and mean execution time together. The
+/// report says how a fit to all other traces does on each trace.
 ///
 /// # Errors
 /// Input that cannot be used.

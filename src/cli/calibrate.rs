@@ -9,7 +9,7 @@ use crate::calibrate::{
 };
 use crate::error::{Error, Result};
 use crate::experiment::Evaluation;
-use crate::report::{Row, atomic, render};
+use crate::report::{Row, atomic, render, row};
 use crate::workload::Catalogue;
 
 /// Fit the model to measurements and write it as a file for --model
@@ -94,10 +94,7 @@ impl CalibrateArgs {
                 (run_cadence(timelines, &common.catalogue()?)?, common.output)
             }
             What::Host { evaluation, settings, output } => {
-                let evaluation = match evaluation {
-                    Some(path) => Evaluation::load(&path)?,
-                    None => Evaluation::builtin(),
-                };
+                let evaluation = Evaluation::open(evaluation.as_deref())?;
                 (run_host(&evaluation, &settings.load()?)?, output)
             }
         };
@@ -119,11 +116,7 @@ impl OutputArgs {
         let rows: Vec<Row> = report
             .lines
             .iter()
-            .map(|(name, value)| {
-                [("name".to_owned(), name.as_str().into()), ("value".to_owned(), value.as_str().into())]
-                    .into_iter()
-                    .collect()
-            })
+            .map(|(name, value)| row([("name", name.as_str().into()), ("value", value.as_str().into())]))
             .collect();
         print(&render(self.format.format, &rows, &[("name", "name"), ("value", "value")])?)
     }

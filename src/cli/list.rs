@@ -2,7 +2,7 @@ use super::args::FormatArg;
 use super::output::print;
 use crate::error::Result;
 use crate::policy::{Modifier, ParamsFile, PolicyKind};
-use crate::report::{Row, render};
+use crate::report::{Row, render, row};
 use crate::workload::{BUILTIN_TRACES, Catalogue, Trace};
 
 /// List what can be named: traces, policies, workloads or parameters
@@ -37,10 +37,6 @@ impl ListArgs {
         };
         print(&render(self.format.format, &rows, columns)?)
     }
-}
-
-fn row<const N: usize>(values: [(&str, serde_json::Value); N]) -> Row {
-    values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 const TRACES: Columns = &[

@@ -57,10 +57,7 @@ const COLUMNS: &[(&str, &str)] = &[
 
 impl ReproduceArgs {
     pub fn execute(self) -> Result<()> {
-        let evaluation = match &self.evaluation {
-            Some(path) => Evaluation::load(path)?,
-            None => Evaluation::builtin(),
-        };
+        let evaluation = Evaluation::open(self.evaluation.as_deref())?;
         let reproduction = reproduce(&evaluation, &self.settings.load()?)?;
         let rows: Vec<Row> = reproduction.cells.iter().map(cell_row).collect();
         let json = json_text(&rows, &reproduction)?;

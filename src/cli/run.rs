@@ -63,21 +63,23 @@ impl RunArgs {
                 let mut activity = ActivitySeries::new(world.gpu_count());
                 let record = simulate(&world, &policy, &params, seed, &mut Tee(&mut log, &mut activity))?;
                 log.finish()?;
-                let summary = Summary::of(&record);
                 atomic::write(&dir.join("jobs.csv"), rows_to_csv(&job_rows(&record))?.as_bytes())?;
                 atomic::write(&dir.join("attempts.csv"), rows_to_csv(&attempt_rows(&record))?.as_bytes())?;
-                atomic::write(&dir.join("summary.json"), summary_json(&summary, &params)?.as_bytes())?;
                 figures(dir, &record, &activity)?;
                 record
             }
         };
         let summary = Summary::of(&record);
+        let json = summary_json(&summary, &params)?;
+        if let Some(dir) = &self.out {
+            atomic::write(&dir.join("summary.json"), json.as_bytes())?;
+        }
         for job in record.jobs.iter().filter(|job| !job.completed()) {
             let reason = job.given_up.unwrap_or_default();
             note(&format!("job {} ({}) was given up: {reason}", job.id, job.workload));
         }
         print(&match self.format.format {
-            Format::Json => summary_json(&summary, &params)?,
+            Format::Json => json,
             format => {
                 let absolute: Vec<_> =
                     COLUMNS.iter().copied().filter(|(name, _)| !name.ends_with("_vs_exclusive")).collect();

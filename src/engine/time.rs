@@ -41,6 +41,11 @@ impl Time {
         self.0.div_euclid(MICROS_PER_S)
     }
 
+    /// The next whole second, never `self`.
+    pub const fn next_whole_s(self) -> Time {
+        Time::from_whole_s(self.whole_s() + 1)
+    }
+
     /// The first point at or after `self` of the grid `0, step, 2 step, ...`; `self` when `step` is 0.
     pub fn ceil_to(self, step: Time) -> Time {
         if step.0 <= 0 {

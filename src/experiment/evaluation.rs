@@ -69,6 +69,11 @@ impl Evaluation {
             .expect("the built-in evaluation parses: a test sees to it")
     }
 
+    /// The evaluation of a file, or the built-in one.
+    pub fn open(path: Option<&Path>) -> Result<Evaluation> {
+        path.map_or_else(|| Ok(Self::builtin()), Self::load)
+    }
+
     /// Reads an evaluation file and the measured runs that it names, relative to itself. Traces that are
     /// files are relative to it, too.
     pub fn load(path: &Path) -> Result<Evaluation> {

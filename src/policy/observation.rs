@@ -71,7 +71,7 @@ pub struct Observation<'a> {
 impl<'a> Observation<'a> {
     /// When telemetry is sampled next: at the next whole second.
     pub fn next_sample(&self) -> Time {
-        Time::from_whole_s(self.now.whole_s() + 1)
+        self.now.next_whole_s()
     }
 
     /// The profiles of the jobs on a GPU.

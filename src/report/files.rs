@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::row::{Row, SCHEMA_VERSION};
+use super::row::{Row, SCHEMA_VERSION, row};
 use crate::error::{Result, input_error};
 use crate::metrics::{Figure, Summary};
 use crate::policy::Params;
@@ -92,10 +92,6 @@ fn typed(text: String) -> Value {
         Ok(number) if number.is_finite() => serde_json::from_str(&text).unwrap_or(json!(number)),
         _ => text.parse::<bool>().map_or(Value::String(text), Value::Bool),
     }
-}
-
-fn row<const N: usize>(values: [(&str, Value); N]) -> Row {
-    values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// A summary as a row: what ran, then all figures.

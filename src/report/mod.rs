@@ -8,4 +8,5 @@ mod row;
 
 pub use events::{EventLog, Tee};
 pub use files::{attempt_rows, job_rows, summary_json, summary_row};
+pub(crate) use row::row;
 pub use row::{Format, Row, SCHEMA_VERSION, render, rows_to_csv, rows_to_table};

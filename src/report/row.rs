@@ -10,6 +10,11 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// Named values in a fixed order: a line of a table, a CSV file or a JSON array.
 pub type Row = serde_json::Map<String, Value>;
 
+/// A row of these values.
+pub(crate) fn row<const N: usize>(values: [(&str, Value); N]) -> Row {
+    values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
 /// How to print rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
@@ -117,20 +122,16 @@ fn cell(name: &str, value: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn row(values: &[(&str, Value)]) -> Row {
-        values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
-    }
-
     #[test]
     fn csv_quotes_what_needs_it_and_blanks_null() {
-        let rows = [row(&[("a", "x,y".into()), ("b", Value::Null), ("c", 1.5.into())])];
+        let rows = [row([("a", "x,y".into()), ("b", Value::Null), ("c", 1.5.into())])];
         assert_eq!(rows_to_csv(&rows).unwrap(), "a,b,c\n\"x,y\",,1.5\n");
     }
 
     #[test]
     fn tables_round_by_unit() {
         let rows =
-            [row(&[("makespan_s", 42136.474.into()), ("error_pct", 1.26.into()), ("ratio", 0.70951.into())])];
+            [row([("makespan_s", 42136.474.into()), ("error_pct", 1.26.into()), ("ratio", 0.70951.into())])];
         let columns = [("makespan_s", "makespan [s]"), ("error_pct", "error [%]"), ("ratio", "ratio")];
         let text = rows_to_table(Format::Markdown, &rows, &columns);
         assert!(text.contains("42136") && text.contains("+1.3") && text.contains("0.710"), "{text}");

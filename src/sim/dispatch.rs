@@ -60,7 +60,7 @@ impl Run<'_> {
     /// Has the scheduler look again when it may find something else.
     fn wait(&mut self, server: usize, recheck: Recheck) {
         let scheduler = &self.loops[server];
-        let next_sample = Time::from_whole_s(self.now.whole_s() + 1);
+        let next_sample = self.now.next_whole_s();
         let asked = match recheck {
             Recheck::At(time) => Some(time.max(self.now + Time::STEP)),
             Recheck::OnChange => None,
