@@ -16,6 +16,8 @@ pub(crate) struct Resident {
     /// Pressure of its memory traffic on a neighbour with a DRAMA of 1, likewise.
     pub traffic: f64,
     pub sensitivity: f64,
+    /// Solo mean SMACT as the interference model takes it: 0 where the job does not compute.
+    pub smact: f64,
     /// Solo means of the sampled metrics.
     pub activity: [f64; SAMPLED_METRICS],
     /// Current progress as a fraction of the pace alone on this GPU.
@@ -41,6 +43,8 @@ pub(crate) struct GpuState {
     pub server: usize,
     pub residents: Vec<Resident>,
     pub used_mib: f64,
+    /// By how much its load slows its residents down, beside their pressures.
+    pub saturation: f64,
     pub meter: GpuMeter,
     combinations: [Combination; SAMPLED_METRICS],
 }
@@ -48,7 +52,7 @@ pub(crate) struct GpuState {
 impl GpuState {
     pub fn new(spec: GpuSpec, server: usize, combinations: [Combination; SAMPLED_METRICS]) -> GpuState {
         let residents = Vec::with_capacity(8);
-        GpuState { spec, server, residents, used_mib: 0.0, meter: GpuMeter::default(), combinations }
+        GpuState { spec, server, residents, used_mib: 0.0, saturation: 1.0, meter: GpuMeter::default(), combinations }
     }
 
     pub fn resident(&self, job: usize) -> Option<&Resident> {
@@ -57,6 +61,12 @@ impl GpuState {
 
     pub fn resident_mut(&mut self, job: usize) -> Option<&mut Resident> {
         self.residents.iter_mut().find(|resident| resident.job == job)
+    }
+
+    /// By how much a resident's neighbours slow it down one by one: 1 without any.
+    pub fn waiting(&self, own: &Resident) -> f64 {
+        let others = self.residents.iter().filter(|other| other.job != own.job && other.computes());
+        1.0 + others.map(|other| (other.pressure + other.traffic * own.drama()) * own.sensitivity).sum::<f64>()
     }
 
     /// What can still be allocated.

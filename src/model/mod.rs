@@ -2,9 +2,9 @@
 //!
 //! Every constant comes from the TOML files in `models/`, built in or given with `--model`.
 
-mod host;
 mod interference;
 mod noise;
+mod saturation;
 mod telemetry;
 
 use std::collections::BTreeMap;
@@ -14,9 +14,9 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result, input_error};
 
-pub use host::Host;
 pub use interference::{Interference, PairFactors};
 pub use noise::{Noise, Stream, counter_uniform};
+pub use saturation::Saturation;
 pub use telemetry::{Combination, SAMPLED_METRICS, Sampler, Telemetry};
 
 /// What happens when an allocation does not fit.
@@ -44,7 +44,7 @@ pub enum Growth {
 #[derive(Debug, Clone)]
 pub struct Model {
     pub interference: Interference,
-    pub host: Host,
+    pub saturation: Saturation,
     pub memory: Memory,
     pub telemetry: Telemetry,
     pub noise: Noise,
@@ -58,7 +58,7 @@ pub struct Model {
 struct Sections {
     schema_version: u32,
     interference: Option<Interference>,
-    host: Option<Host>,
+    saturation: Option<Saturation>,
     memory: Option<Memory>,
     telemetry: Option<Telemetry>,
     noise: Option<Noise>,
@@ -67,7 +67,7 @@ struct Sections {
 
 const BUILTIN: [(&str, &str); 6] = [
     ("models/interference.toml", include_str!("../../models/interference.toml")),
-    ("models/host.toml", include_str!("../../models/host.toml")),
+    ("models/saturation.toml", include_str!("../../models/saturation.toml")),
     ("models/memory.toml", include_str!("../../models/memory.toml")),
     ("models/telemetry.toml", include_str!("../../models/telemetry.toml")),
     ("models/noise.toml", include_str!("../../models/noise.toml")),
@@ -81,7 +81,7 @@ impl Model {
         for (source, text) in BUILTIN {
             let part = Sections::parse(source, text).expect("the built-in model parses: a test sees to it");
             all.interference = part.interference.or(all.interference);
-            all.host = part.host.or(all.host);
+            all.saturation = part.saturation.or(all.saturation);
             all.memory = part.memory.or(all.memory);
             all.telemetry = part.telemetry.or(all.telemetry);
             all.noise = part.noise.or(all.noise);
@@ -97,7 +97,7 @@ impl Model {
     pub fn override_with(&mut self, source: &str, text: &str) -> Result<()> {
         let given = Sections::parse(source, text)?;
         replace(&mut self.interference, given.interference);
-        replace(&mut self.host, given.host);
+        replace(&mut self.saturation, given.saturation);
         replace(&mut self.memory, given.memory);
         replace(&mut self.telemetry, given.telemetry);
         replace(&mut self.noise, given.noise);
@@ -135,10 +135,9 @@ impl Sections {
         if let Some(interference) = &file.interference {
             interference.check(check)?;
         }
-        if let Some(host) = &file.host {
-            check("host.gpus", f64::from(host.gpus), 1.0..=4096.0)?;
-            check("host.free_jobs", host.free_jobs, 0.0..=1e9)?;
-            check("host.slowdown_per_job", host.slowdown_per_job, 0.0..=100.0)?;
+        if let Some(saturation) = &file.saturation {
+            check("saturation.capacity", saturation.capacity, 0.01..=1e6)?;
+            check("saturation.exponent", saturation.exponent, 0.0..=10.0)?;
         }
         if let Some(memory) = &file.memory {
             check("memory.oom_exit_s", memory.oom_exit_s, 0.0..=3600.0)?;
@@ -160,7 +159,7 @@ impl Sections {
     fn complete(self) -> Option<Model> {
         Some(Model {
             interference: self.interference?,
-            host: self.host?,
+            saturation: self.saturation?,
             memory: self.memory?,
             telemetry: self.telemetry?,
             noise: self.noise?,

@@ -142,6 +142,7 @@ impl Run<'_> {
                 pressure: interference.pressure(profile, factors) * self.params.interference_strength,
                 traffic: interference.traffic(profile, factors) * self.params.interference_strength,
                 sensitivity: factors.sensitivity,
+                smact: profile.smact.mean,
                 activity: profile.telemetry().map(|activity| activity.mean),
                 pace: 1.0,
             });

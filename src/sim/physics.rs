@@ -20,7 +20,6 @@ impl Run<'_> {
             }
         }
         self.attempt_mut(job).first_activity = Some(now);
-        self.loops[self.states[job].server].training += 1;
         let state = &mut self.states[job];
         state.phase = Phase::Training;
         state.updated = now;
@@ -128,7 +127,6 @@ impl Run<'_> {
         if self.states[job].phase != Phase::Training {
             return;
         }
-        self.loops[self.states[job].server].training -= 1;
         for i in 0..self.states[job].gpus.len() {
             let gpu = self.states[job].gpus[i];
             self.before_change(gpu);
@@ -148,34 +146,24 @@ impl Run<'_> {
     }
 
     /// Works out anew the rates that a change of `job` may have changed: of the jobs that share a GPU with
-    /// it, itself included, or of all jobs of the server if its host got more or less to do.
+    /// it, itself included.
     fn update_rates(&mut self, job: usize, observer: &mut dyn Observer) {
-        let scheduler = &mut self.loops[self.states[job].server];
-        let host_slowdown = self.world.model.host.slowdown(scheduler.training, scheduler.views.len());
-        if host_slowdown != scheduler.host_slowdown {
-            scheduler.host_slowdown = host_slowdown;
-            let gpus = scheduler.first_gpu..scheduler.first_gpu + scheduler.views.len();
-            for gpu in gpus.clone() {
-                self.update_rates_on(gpu, None, observer);
-            }
-            gpus.for_each(|gpu| self.tell_gpu(gpu, observer));
-            return;
+        for i in 0..self.states[job].gpus.len() {
+            let gpu = self.states[job].gpus[i];
+            self.gpus[gpu].saturation = self.saturation(gpu);
         }
         for i in 0..self.states[job].gpus.len() {
             let gpu = self.states[job].gpus[i];
-            self.update_rates_on(gpu, Some(job), observer);
+            self.update_rates_on(gpu, job, observer);
             self.tell_gpu(gpu, observer);
         }
     }
 
     /// Of the jobs on one GPU. Tells of the other GPUs of gangs among them, unless `cause` is on those too.
-    fn update_rates_on(&mut self, gpu: usize, cause: Option<usize>, observer: &mut dyn Observer) {
+    fn update_rates_on(&mut self, gpu: usize, cause: usize, observer: &mut dyn Observer) {
         for k in 0..self.gpus[gpu].residents.len() {
             let resident = self.gpus[gpu].residents[k];
-            if resident.active
-                && self.update_rate(resident.job, observer)
-                && let Some(cause) = cause
-            {
+            if resident.active && self.update_rate(resident.job, observer) {
                 self.tell_other_gpus(resident.job, cause, observer);
             }
         }
@@ -233,15 +221,14 @@ impl Run<'_> {
         if !own.computes() {
             return None;
         }
-        let mut pressure = 0.0;
-        let mut others = 0;
-        for other in truth.residents.iter().filter(|other| other.job != job && other.computes()) {
-            pressure += (other.pressure + other.traffic * own.drama()) * own.sensitivity;
-            others += 1;
-        }
-        let strength = self.params.interference_strength;
-        let crowding = self.world.model.interference.crowding(others);
-        let host = 1.0 + strength * (self.loops[truth.server].host_slowdown - 1.0);
-        Some(truth.spec.speed / ((1.0 + pressure + strength * crowding) * host))
+        Some(truth.spec.speed / (truth.waiting(own) * truth.saturation))
+    }
+
+    /// By how much the load of a GPU slows its residents down.
+    fn saturation(&self, gpu: usize) -> f64 {
+        let truth = &self.gpus[gpu];
+        let computing = truth.residents.iter().filter(|resident| resident.computes());
+        let load = computing.map(|resident| resident.smact / truth.waiting(resident)).sum();
+        1.0 + self.params.interference_strength * (self.world.model.saturation.slowdown(load) - 1.0)
     }
 }

@@ -57,9 +57,6 @@ pub(super) struct Loop {
     pub last_gpu: Option<usize>,
     /// Last change of a GPU, for free memory at the last sample is out of date until the next.
     pub changed: Time,
-    /// Jobs that train, and how their number slows them down.
-    pub training: usize,
-    pub host_slowdown: f64,
     /// What the observer was told last about each GPU, and of which job.
     pub told: Vec<Option<(usize, std::mem::Discriminant<Rejection>)>>,
 }
@@ -347,8 +344,6 @@ impl Loop {
             newest: vec![None; gpu_count],
             last_gpu: None,
             changed: Time::ZERO,
-            training: 0,
-            host_slowdown: 1.0,
             told: vec![None; gpu_count],
         }
     }

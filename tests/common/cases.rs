@@ -202,15 +202,15 @@ fn model() -> impl Strategy<Value = String> {
         select(&[0.0, 0.5, 1.8, 2.0][..]),
         select(&["cached", "required"][..]),
         select(&[0.0, 0.06, 0.3][..]),
-        select(&[0.0, 0.5, 2.0][..]),
+        select(&[0.3, 0.8, 2.0][..]),
     )
-        .prop_map(|(dwell, combination, oom_exit, growth, elastic, crowding)| {
+        .prop_map(|(dwell, combination, oom_exit, growth, elastic, capacity)| {
             format!(
                 "schema_version = 1\n[telemetry]\ndwell_s = {dwell:?}\ncombination = \"{combination}\"\n\
                  gpu_util_combination = \"union\"\n[memory]\noom_exit_s = {oom_exit:?}\n\
                  growth = \"{growth}\"\nelastic_fraction = {elastic:?}\n\
                  [interference]\nbase = 0.117\nmemory_slope = 2.682\nmemory_unit_mib = 40960.0\ntraffic = 0.7\n\
-                 crowding = {crowding:?}\n[host]\ngpus = 2\nfree_jobs = 2.0\nslowdown_per_job = 0.125\n[runtime_factors]\nw0 = 1.1\nw1 = 0.9\n"
+                 [saturation]\ncapacity = {capacity:?}\nexponent = 0.75\n[runtime_factors]\nw0 = 1.1\nw1 = 0.9\n"
             )
         })
 }

@@ -1,6 +1,6 @@
 //! What jobs do to GPUs and to each other, as described.
 
-use aegis_sim::model::{Combination, Model};
+use aegis_sim::model::{Combination, Saturation};
 use aegis_sim::workload::{GpuProfile, Workload};
 
 use super::stepper::{Job, Oracle, SECOND, Stage};
@@ -43,26 +43,28 @@ impl<'w> Oracle<'w> {
     }
 
     fn rate_on(&self, job: usize, gpu: usize) -> f64 {
-        let Model { interference, host, .. } = &self.world.model;
+        let jobs = self.gpus[gpu].jobs.iter().copied().filter(|&job| self.uses(job, gpu));
+        let load: f64 = jobs.map(|job| self.profile_on(job, gpu).smact.mean / self.waiting(job, gpu)).sum();
+        let Saturation { capacity, exponent } = self.world.model.saturation;
+        let saturation = f64::max(load / capacity, 1.0).powf(exponent);
+        let saturation = 1.0 + self.params.interference_strength * (saturation - 1.0);
+        self.gpus[gpu].speed / (self.waiting(job, gpu) * saturation)
+    }
+
+    /// Slowdown of a job by its neighbours one by one.
+    fn waiting(&self, job: usize, gpu: usize) -> f64 {
+        let interference = &self.world.model.interference;
         let strength = self.params.interference_strength;
         let own = self.profile_on(job, gpu);
-        let (mut slowdown, mut neighbours) = (1.0, 0.0_f64);
+        let mut slowdown = 1.0;
         for &other in self.gpus[gpu].jobs.iter().filter(|&&other| other != job && self.uses(other, gpu)) {
             let profile = self.profile_on(other, gpu);
             let memory = profile.peak_memory_mib / interference.memory_unit_mib;
             let s = profile.smact.mean;
             slowdown += strength * s * s * (interference.base + interference.memory_slope * memory);
             slowdown += strength * interference.traffic * profile.drama.mean * own.drama.mean;
-            neighbours += 1.0;
         }
-        slowdown += strength * interference.crowding * (neighbours - 1.0).max(0.0);
-        let server = self.gpus[gpu].server;
-        let training =
-            |other: &Job| other.stage == Stage::Training && self.gpus[other.gpus[0]].server == server;
-        let busy = self.jobs.iter().filter(|other| training(other)).count() as f64;
-        let size = f64::max(1.0, self.gpus_of(server).len() as f64 / f64::from(host.gpus));
-        slowdown *= 1.0 + strength * host.slowdown_per_job * (busy / size - host.free_jobs).max(0.0);
-        self.gpus[gpu].speed / slowdown
+        slowdown
     }
 
     /// What a monitor reads at a whole second.
