@@ -1,6 +1,6 @@
 use super::GpuSpec;
 use crate::engine::Time;
-use crate::model::{Combination, SAMPLED_METRICS};
+use crate::model::{Combination, Power, SAMPLED_METRICS};
 use crate::workload::Metric;
 
 /// A job's process on a GPU.
@@ -43,12 +43,18 @@ pub(crate) struct GpuState {
     pub used_mib: f64,
     pub meter: GpuMeter,
     combinations: [Combination; SAMPLED_METRICS],
+    power: Power,
 }
 
 impl GpuState {
-    pub fn new(spec: GpuSpec, server: usize, combinations: [Combination; SAMPLED_METRICS]) -> GpuState {
+    pub fn new(
+        spec: GpuSpec,
+        server: usize,
+        combinations: [Combination; SAMPLED_METRICS],
+        power: Power,
+    ) -> GpuState {
         let residents = Vec::with_capacity(8);
-        GpuState { spec, server, residents, used_mib: 0.0, meter: GpuMeter::default(), combinations }
+        GpuState { spec, server, residents, used_mib: 0.0, meter: GpuMeter::default(), combinations, power }
     }
 
     pub fn resident(&self, job: usize) -> Option<&Resident> {
@@ -89,8 +95,12 @@ impl GpuState {
             if !self.residents.is_empty() {
                 meter.busy_s += span_s;
             }
+            let energy_j = span_s * self.power.of(&activity);
+            meter.energy_j += energy_j;
             if self.residents.iter().any(Resident::computes) {
                 meter.active_s += span_s;
+                meter.active_memory_mib_s += span_s * self.used_mib;
+                meter.active_energy_j += energy_j;
             }
             meter.memory_mib_s += span_s * self.used_mib;
             for (total, value) in meter.activity_s.iter_mut().zip(activity) {
@@ -111,8 +121,14 @@ pub(crate) struct GpuMeter {
     /// With at least one process that computes.
     pub active_s: f64,
     pub memory_mib_s: f64,
+    /// While active.
+    pub active_memory_mib_s: f64,
     pub peak_mib: f64,
+    /// There is none but while active.
     pub activity_s: [f64; SAMPLED_METRICS],
+    pub energy_j: f64,
+    /// While active.
+    pub active_energy_j: f64,
 }
 
 impl GpuMeter {

@@ -5,6 +5,7 @@
 mod host;
 mod interference;
 mod noise;
+mod power;
 mod telemetry;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use crate::error::{Error, Result, input_error};
 pub use host::Host;
 pub use interference::{Interference, PairFactors};
 pub use noise::{Noise, Stream, counter_uniform};
+pub use power::Power;
 pub use telemetry::{Combination, SAMPLED_METRICS, Sampler, Telemetry};
 
 /// What happens when an allocation does not fit.
@@ -47,6 +49,7 @@ pub struct Model {
     pub host: Host,
     pub memory: Memory,
     pub telemetry: Telemetry,
+    pub power: Power,
     pub noise: Noise,
     /// Runtime in a run over the profile's solo runtime, by workload; 1 where absent.
     pub runtime_factors: BTreeMap<String, f64>,
@@ -61,15 +64,17 @@ struct Sections {
     host: Option<Host>,
     memory: Option<Memory>,
     telemetry: Option<Telemetry>,
+    power: Option<Power>,
     noise: Option<Noise>,
     runtime_factors: Option<BTreeMap<String, f64>>,
 }
 
-const BUILTIN: [(&str, &str); 6] = [
+const BUILTIN: [(&str, &str); 7] = [
     ("models/interference.toml", include_str!("../../models/interference.toml")),
     ("models/host.toml", include_str!("../../models/host.toml")),
     ("models/memory.toml", include_str!("../../models/memory.toml")),
     ("models/telemetry.toml", include_str!("../../models/telemetry.toml")),
+    ("models/power.toml", include_str!("../../models/power.toml")),
     ("models/noise.toml", include_str!("../../models/noise.toml")),
     ("models/cadence.toml", include_str!("../../models/cadence.toml")),
 ];
@@ -84,6 +89,7 @@ impl Model {
             all.host = part.host.or(all.host);
             all.memory = part.memory.or(all.memory);
             all.telemetry = part.telemetry.or(all.telemetry);
+            all.power = part.power.or(all.power);
             all.noise = part.noise.or(all.noise);
             all.runtime_factors = part.runtime_factors.or(all.runtime_factors);
         }
@@ -100,6 +106,7 @@ impl Model {
         replace(&mut self.host, given.host);
         replace(&mut self.memory, given.memory);
         replace(&mut self.telemetry, given.telemetry);
+        replace(&mut self.power, given.power);
         replace(&mut self.noise, given.noise);
         replace(&mut self.runtime_factors, given.runtime_factors);
         Ok(())
@@ -147,6 +154,11 @@ impl Sections {
         if let Some(telemetry) = &file.telemetry {
             check("telemetry.dwell_s", telemetry.dwell_s, 1.0..=86400.0)?;
         }
+        if let Some(power) = &file.power {
+            check("power.idle_w", power.idle_w, 0.0..=1e5)?;
+            check("power.gpu_util_w", power.gpu_util_w, 0.0..=1e5)?;
+            check("power.drama_w", power.drama_w, 0.0..=1e5)?;
+        }
         if let Some(noise) = &file.noise {
             check("noise.runtime_sigma", noise.runtime_sigma, 0.0..=1.0)?;
             check("noise.startup_sigma", noise.startup_sigma, 0.0..=1.0)?;
@@ -163,6 +175,7 @@ impl Sections {
             host: self.host?,
             memory: self.memory?,
             telemetry: self.telemetry?,
+            power: self.power?,
             noise: self.noise?,
             runtime_factors: self.runtime_factors?,
         })
@@ -207,6 +220,11 @@ mod tests {
                 "schema_version = 1\n[memory]\ngrowth = \"cached\"\nelastic_fraction = 0.1\noom_exit_s = nan\n",
                 "key memory.oom_exit_s: found NaN",
             ),
+            (
+                "schema_version = 1\n[power]\nidle_w = 60.0\ngpu_util_w = -1.0\ndrama_w = 0.0\n",
+                "key power.gpu_util_w: found -1",
+            ),
+            ("schema_version = 1\n[power]\nidle_w = 60.0\ndrama_w = 0.0\n", "missing field `gpu_util_w`"),
             ("schema_version = 2\n", "schema_version 2"),
         ] {
             let message = model.override_with("m.toml", text).unwrap_err().to_string();

@@ -107,7 +107,7 @@ impl<'w> Run<'w> {
                 }
             };
             for (gpu, spec) in server.gpus.iter().enumerate() {
-                let mut state = GpuState::new(spec.clone(), index, combinations);
+                let mut state = GpuState::new(spec.clone(), index, combinations, world.model.power);
                 state.meter.start(start);
                 gpus.push(state);
                 blind.push(blind_gpu == Some(gpu));
@@ -293,6 +293,9 @@ impl<'w> Run<'w> {
         for (index, gpu) in self.gpus.iter_mut().enumerate() {
             gpu.book(end);
             let meter = &gpu.meter;
+            let activity_mean = |metric: Metric| mean(meter.activity_s[metric as usize]);
+            let active_mean = |total: f64| total / meter.active_s;
+            let activity_active_mean = |metric: Metric| active_mean(meter.activity_s[metric as usize]);
             self.record.gpus.push(GpuRecord {
                 server: gpu.server,
                 index: index - self.loops[gpu.server].first_gpu,
@@ -304,10 +307,17 @@ impl<'w> Run<'w> {
                 idle_s: (span_s - meter.busy_s).max(0.0),
                 peak_memory_mib: meter.peak_mib,
                 memory_mean_mib: mean(meter.memory_mib_s),
-                smact_mean: mean(meter.activity_s[Metric::Smact as usize]),
-                smocc_mean: mean(meter.activity_s[Metric::Smocc as usize]),
-                drama_mean: mean(meter.activity_s[Metric::Drama as usize]),
-                gpu_util_mean: mean(meter.activity_s[Metric::GpuUtil as usize]),
+                smact_mean: activity_mean(Metric::Smact),
+                smocc_mean: activity_mean(Metric::Smocc),
+                drama_mean: activity_mean(Metric::Drama),
+                gpu_util_mean: activity_mean(Metric::GpuUtil),
+                memory_active_mean_mib: active_mean(meter.active_memory_mib_s),
+                smact_active_mean: activity_active_mean(Metric::Smact),
+                smocc_active_mean: activity_active_mean(Metric::Smocc),
+                drama_active_mean: activity_active_mean(Metric::Drama),
+                gpu_util_active_mean: activity_active_mean(Metric::GpuUtil),
+                power_active_mean_w: active_mean(meter.active_energy_j),
+                energy_j: meter.energy_j,
             });
         }
         self.record

@@ -48,6 +48,13 @@ pub(super) fn record() -> RunRecord {
         smocc_mean: 0.0,
         drama_mean: 0.0,
         gpu_util_mean: 0.0,
+        memory_active_mean_mib: f64::NAN,
+        smact_active_mean: f64::NAN,
+        smocc_active_mean: f64::NAN,
+        drama_active_mean: f64::NAN,
+        gpu_util_active_mean: f64::NAN,
+        power_active_mean_w: f64::NAN,
+        energy_j: 0.0,
     };
     RunRecord {
         trace: "handmade".to_owned(),
