@@ -9,10 +9,12 @@ mod data;
 mod factors;
 mod host;
 mod pairs;
+mod power;
 mod render;
 mod robust;
 
 pub use host::run_host;
+pub use power::run_power;
 
 use crate::error::Result;
 use crate::model::{Interference, PairFactors};
@@ -175,6 +177,8 @@ fn written(factors: PairFactors) -> PairFactors {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::ClusterSpec;
+    use crate::experiment::Evaluation;
 
     fn assert_same(got: &str, file: &str) {
         let different = got.lines().zip(file.lines()).find(|(got, file)| got != file);
@@ -185,6 +189,12 @@ mod tests {
     fn the_builtin_interference_is_reproduced() {
         let report = run_pairs(BUILTIN_PAIRS, Some(BUILTIN_MULTIWAY), &Catalogue::builtin()).unwrap();
         assert_same(&report.toml, include_str!("../../models/interference.toml"));
+    }
+
+    #[test]
+    fn the_builtin_power_is_reproduced() {
+        let report = run_power(&Evaluation::builtin().measured, ClusterSpec::builtin().gpu_count()).unwrap();
+        assert_same(&report.toml, include_str!("../../models/power.toml"));
     }
 
     #[test]

@@ -5,10 +5,11 @@ use clap::{Args, Subcommand};
 use super::args::{FormatArg, SettingsArgs};
 use super::output::print;
 use crate::calibrate::{
-    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, run_cadence, run_host, run_pairs,
+    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, run_cadence, run_host, run_pairs, run_power,
 };
+use crate::cluster::ClusterSpec;
 use crate::error::{Error, Result};
-use crate::experiment::Evaluation;
+use crate::experiment::{Evaluation, MeasuredRuns};
 use crate::report::{Row, atomic, render, row};
 use crate::workload::Catalogue;
 
@@ -19,6 +20,7 @@ use crate::workload::Catalogue;
   aegis-sim calibrate pairs my-pairs.csv --workloads my.csv --out my-interference.toml
   aegis-sim calibrate cadence my-timelines.csv --out my-cadence.toml
   aegis-sim calibrate host --out my-host.toml
+  aegis-sim calibrate power --measured my-runs.csv --cluster my-server.toml --out my-power.toml
 
 Without a data file, each fits what is built in, and writes the built-in model file byte for byte.
 experiments/README.md lists the columns of the data files.")]
@@ -53,6 +55,17 @@ enum What {
         evaluation: Option<PathBuf>,
         #[command(flatten)]
         settings: SettingsArgs,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Power of a GPU by its activity, from power and utilisation of measured runs
+    Power {
+        /// Measured runs (CSV) [default: experiments/measured/runs.csv]
+        #[arg(long, value_name = "FILE")]
+        measured: Option<PathBuf>,
+        /// Cluster file (TOML) of the measured runs, for its number of GPUs [default: models/cluster.toml]
+        #[arg(long, value_name = "FILE")]
+        cluster: Option<PathBuf>,
         #[command(flatten)]
         output: OutputArgs,
     },
@@ -96,6 +109,13 @@ impl CalibrateArgs {
             What::Host { evaluation, settings, output } => {
                 let evaluation = Evaluation::open(evaluation.as_deref())?;
                 (run_host(&evaluation, &settings.load()?)?, output)
+            }
+            What::Power { measured, cluster, output } => {
+                let builtin = || Ok(Evaluation::builtin().measured);
+                let measured = measured.as_deref().map_or_else(builtin, MeasuredRuns::load)?;
+                let cluster =
+                    cluster.as_deref().map_or_else(|| Ok(ClusterSpec::builtin()), ClusterSpec::load)?;
+                (run_power(&measured, cluster.gpu_count())?, output)
             }
         };
         output.write(&report)

@@ -104,6 +104,11 @@ impl ClusterSpec {
         Ok(ClusterSpec { servers })
     }
 
+    /// GPUs of all servers.
+    pub fn gpu_count(&self) -> usize {
+        self.servers.iter().map(|server| server.gpus.len()).sum()
+    }
+
     /// The most GPUs that one server has, and so the largest gang that can run.
     pub fn largest_server_gpus(&self) -> usize {
         self.servers.iter().map(|server| server.gpus.len()).max().unwrap_or(0)

@@ -80,7 +80,7 @@ impl GpuState {
         let mut total = [0.0; SAMPLED_METRICS];
         for resident in self.residents.iter().filter(|resident| resident.active) {
             for (metric, level) in total.iter_mut().enumerate() {
-                *level = self.combinations[metric].add(*level, resident.pace * resident.activity[metric]);
+                *level = self.combinations[metric].add(*level, resident.activity[metric], resident.pace);
             }
         }
         total

@@ -12,6 +12,8 @@ use crate::workload::Trace;
 pub struct Cell {
     pub policy: PolicySpec,
     pub measured: MeasuredRun,
+    /// Power of all GPUs together when idle, in watts.
+    pub idle_w: f64,
     /// The condition of the run: `none`, or the index of the GPU whose SMACT and SMOCC telemetry read zero.
     pub telemetry_blind_gpu: String,
     pub record: RunRecord,
@@ -110,6 +112,7 @@ fn cell(evaluation: &Evaluation, settings: &Settings, world: &World, policy: &Po
         telemetry_blind_gpu,
         policy: policy.clone(),
         measured: measured.clone(),
+        idle_w: world.gpu_count() as f64 * world.model.power.idle_w,
         summary: Summary::of(&record),
         record,
         makespan_vs_exclusive: f64::NAN,
@@ -142,9 +145,14 @@ fn headline(evaluation: &Evaluation, cells: &[Cell]) -> Vec<Reduction> {
 }
 
 impl Cell {
+    /// A measured figure from the first submission to the last end: see [`MeasuredRun::figure_over_makespan`].
+    pub fn measured_figure(&self, name: &str) -> Option<f64> {
+        self.measured.figure_over_makespan(name, self.idle_w)
+    }
+
     /// Error of a figure in percent of the measured one; `None` where that is missing or 0.
     pub fn error_pct(&self, name: &str) -> Option<f64> {
-        let measured = self.measured.figure(name).filter(|value| *value != 0.0)?;
+        let measured = self.measured_figure(name).filter(|value| *value != 0.0)?;
         let figures = self.summary.figures();
         let (_, simulated) = figures.iter().find(|(known, _)| known == name)?;
         Some(100.0 * (simulated.as_f64() / measured - 1.0))

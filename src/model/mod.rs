@@ -210,7 +210,7 @@ mod tests {
     fn a_file_replaces_sections_and_is_checked() {
         let mut model = Model::builtin();
         let section =
-            "schema_version = 1\n[telemetry]\ncombination = \"sum\"\ngpu_util_combination = \"union\"\n";
+            "schema_version = 1\n[telemetry]\ncombination = \"sum\"\ngpu_util_combination = \"presence\"\n";
         model.override_with("m.toml", &format!("{section}dwell_s = 3.0\n")).unwrap();
         assert_eq!(model.telemetry.dwell_s, 3.0);
         for (text, says) in [

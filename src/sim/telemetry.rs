@@ -121,7 +121,7 @@ impl Series {
                     source.values = source.sampler.values(dwell);
                 }
                 for (metric, level) in sample.iter_mut().enumerate() {
-                    *level = combinations[metric].add(*level, source.pace * source.values[metric]);
+                    *level = combinations[metric].add(*level, source.values[metric], source.pace);
                 }
             }
             if self.blind {

@@ -30,7 +30,7 @@ impl World {
 
     /// GPUs of all servers.
     pub fn gpu_count(&self) -> usize {
-        self.cluster.servers.iter().map(|server| server.gpus.len()).sum()
+        self.cluster.gpu_count()
     }
 
     pub fn workload(&self, job: usize) -> &Workload {

@@ -78,10 +78,11 @@ impl<'w> Oracle<'w> {
                 let from_start = second - (self.world.jobs[0].submit.micros() + SECOND - 1) / SECOND;
                 let values = sampler.values(sampler.dwell(from_start));
                 for metric in 0..3 {
-                    let activity = pace * values[metric];
+                    let (alone, activity) = (values[metric], pace * values[metric]);
                     sample[metric] = match combine {
                         Combination::Sum => f64::min(sample[metric] + activity, 1.0),
                         Combination::Union => 1.0 - (1.0 - sample[metric]) * (1.0 - activity),
+                        Combination::Presence => 1.0 - (1.0 - sample[metric]) * (1.0 - alone),
                     };
                 }
             }
