@@ -137,36 +137,58 @@ impl Ran {
     /// What observers are told of the GPUs adds up to what the record says of them.
     fn gpu_events_add_up(&self) -> Checked {
         let span_s = self.record.makespan_s();
+        let power = self.world.model.power;
+        // Memory, activities, power, being active, and memory and power while active.
+        let state_of = |used_mib: f64, activity: [f64; 4]| {
+            let active = if activity.iter().any(|&level| level > 0.0) { 1.0 } else { 0.0 };
+            let [a, b, c, d] = activity;
+            let power_w = power.idle_w + power.gpu_util_w * d + power.drama_w * c;
+            [used_mib, a, b, c, d, power_w, active, active * used_mib, active * power_w]
+        };
+        let empty = state_of(0.0, [0.0; 4]);
         for (index, record) in self.record.gpus.iter().enumerate() {
-            let (mut busy_s, mut sums, mut state, mut since) =
-                (0.0, [0.0; 5], (0, [0.0; 5]), self.record.start);
-            let mut book = |until: Time, next: (usize, [f64; 5])| {
+            let (mut busy_s, mut sums, mut state, mut since) = (0.0, [0.0; 9], (0, empty), self.record.start);
+            let mut book = |until: Time, next: (usize, [f64; 9])| {
                 let passed_s = (until - since).as_s();
                 busy_s += if state.0 > 0 { passed_s } else { 0.0 };
                 sums = std::array::from_fn(|i| sums[i] + passed_s * state.1[i]);
                 (state, since) = (next, until);
             };
             for entry in &self.log.entries {
-                if let What::Gpu { gpu, jobs, used_mib, activity: [a, b, c, d] } = entry.what
+                if let What::Gpu { gpu, jobs, used_mib, activity } = entry.what
                     && gpu == index
                 {
-                    book(entry.time, (jobs, [used_mib, a, b, c, d]));
+                    book(entry.time, (jobs, state_of(used_mib, activity)));
                 }
             }
-            book(self.record.end, (0, [0.0; 5]));
-            let means = [
-                record.memory_mean_mib,
-                record.smact_mean,
-                record.smocc_mean,
-                record.drama_mean,
-                record.gpu_util_mean,
+            book(self.record.end, (0, empty));
+            let while_active = |mean: f64| if record.active_s > 0.0 { record.active_s * mean } else { 0.0 };
+            let expected = [
+                record.memory_mean_mib * span_s,
+                record.smact_mean * span_s,
+                record.smocc_mean * span_s,
+                record.drama_mean * span_s,
+                record.gpu_util_mean * span_s,
+                record.energy_j,
+                record.active_s,
+                while_active(record.memory_active_mean_mib),
+                while_active(record.power_active_mean_w),
             ];
             prop_assert!((busy_s - record.busy_s).abs() < 1e-3, "GPU {index}: busy {busy_s}, {record:?}");
-            for (sum, mean) in sums.iter().zip(means) {
+            for (sum, expected) in sums.iter().zip(expected) {
                 prop_assert!(
-                    (sum - mean * span_s).abs() <= 1e-6 * (1.0 + sum),
+                    (sum - expected).abs() <= 1e-6 * (1.0 + sum),
                     "GPU {index}: {sums:?}, {record:?}"
                 );
+            }
+            // There is no activity but while active.
+            for (sum, mean) in sums[1..5].iter().zip([
+                record.smact_active_mean,
+                record.smocc_active_mean,
+                record.drama_active_mean,
+                record.gpu_util_active_mean,
+            ]) {
+                prop_assert!((sum - while_active(mean)).abs() <= 1e-6 * (1.0 + sum), "{sums:?}, {record:?}");
             }
         }
         Ok(())

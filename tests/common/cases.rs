@@ -207,7 +207,7 @@ fn model() -> impl Strategy<Value = String> {
         .prop_map(|(dwell, combination, oom_exit, growth, elastic, crowding)| {
             format!(
                 "schema_version = 1\n[telemetry]\ndwell_s = {dwell:?}\ncombination = \"{combination}\"\n\
-                 gpu_util_combination = \"union\"\n[memory]\noom_exit_s = {oom_exit:?}\n\
+                 gpu_util_combination = \"presence\"\n[memory]\noom_exit_s = {oom_exit:?}\n\
                  growth = \"{growth}\"\nelastic_fraction = {elastic:?}\n\
                  [interference]\nbase = 0.117\nmemory_slope = 2.682\nmemory_unit_mib = 40960.0\ntraffic = 0.7\n\
                  crowding = {crowding:?}\n[host]\ngpus = 2\nfree_jobs = 2.0\nslowdown_per_job = 0.125\n[runtime_factors]\nw0 = 1.1\nw1 = 0.9\n"
