@@ -37,7 +37,7 @@ struct Errors {
 /// Fits the power of a GPU to measured runs of a cluster with so many GPUs.
 ///
 /// Idle power is what is left of the mean power without active GPUs. The coefficients, at least 0, minimise the
-/// squared relative errors of the mean power while active. Of [`FORMS`] the one is chosen that does best on traces
+/// squared relative errors of the mean power while active. Of GPU utilisation, DRAMA and both, power follows what does best on traces
 /// left out.
 ///
 /// # Errors
