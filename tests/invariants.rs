@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use aegis_sim::engine::Time;
 use aegis_sim::policy::Params;
 use aegis_sim::sim::{RunRecord, World};
+use aegis_sim::workload::Metric;
 use common::{Case, Log, Shape, What, any_case, config};
 use proptest::prelude::*;
 
@@ -26,8 +27,11 @@ fn run(case: &Case) -> Ran {
 }
 
 impl Ran {
-    fn speeds(&self) -> Vec<f64> {
-        self.world.cluster.servers.iter().flat_map(|server| &server.gpus).map(|gpu| gpu.speed).collect()
+    /// Of a job on every GPU.
+    fn speeds(&self, job: usize) -> Vec<f64> {
+        let name = &self.record.jobs[job].workload;
+        let gpus = self.world.cluster.servers.iter().flat_map(|server| &server.gpus);
+        gpus.map(|gpu| gpu.speed_of(name)).collect()
     }
 
     fn memory_never_exceeds_what_can_be_allocated(&self) -> Checked {
@@ -125,7 +129,7 @@ impl Ran {
             let allowed_us = 2.0 * f64::from(changes.max(1));
             prop_assert!((done_us - asked_us).abs() <= allowed_us, "job {job}: {done_us} of {asked_us} us");
             let last = self.record.attempts.iter().rfind(|attempt| attempt.job == job).unwrap();
-            let speeds = self.speeds();
+            let speeds = self.speeds(job);
             let fastest = self.record.gpus_of(last).iter().map(|&gpu| speeds[gpu]).fold(0.0, f64::max);
             let alone_us = spec.startup.micros() as f64 + asked_us / fastest;
             prop_assert!((last.end - last.launch).micros() as f64 >= alone_us - 1.0);
@@ -155,14 +159,16 @@ impl Ran {
             }
             book(self.record.end, (0, [0.0; 5]));
             let means = [
-                record.memory_mean_mib,
+                Some(record.memory_mean_mib),
                 record.smact_mean,
                 record.smocc_mean,
                 record.drama_mean,
-                record.gpu_util_mean,
+                Some(record.gpu_util_mean),
             ];
+            let known = Metric::ALL.map(|metric| self.world.knows(metric));
+            prop_assert_eq!(means.map(|mean| mean.is_some())[1..].to_vec(), known.to_vec());
             prop_assert!((busy_s - record.busy_s).abs() < 1e-3, "GPU {index}: busy {busy_s}, {record:?}");
-            for (sum, mean) in sums.iter().zip(means) {
+            for (sum, mean) in sums.iter().zip(means).filter_map(|(sum, mean)| Some((sum, mean?))) {
                 prop_assert!(
                     (sum - mean * span_s).abs() <= 1e-6 * (1.0 + sum),
                     "GPU {index}: {sums:?}, {record:?}"

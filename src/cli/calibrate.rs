@@ -7,6 +7,7 @@ use super::output::print;
 use crate::calibrate::{
     BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, run_cadence, run_host, run_pairs,
 };
+use crate::cluster::ClusterSpec;
 use crate::error::{Error, Result};
 use crate::experiment::Evaluation;
 use crate::report::{Row, atomic, render, row};
@@ -43,6 +44,9 @@ enum What {
     Cadence {
         /// Timelines (CSV) [default: experiments/measured/timelines.csv]
         timelines: Option<PathBuf>,
+        /// The server that the runs were recorded on (TOML) [default: 3 x A100 40 GB, models/cluster.toml]
+        #[arg(long, value_name = "FILE")]
+        cluster: Option<PathBuf>,
         #[command(flatten)]
         common: Common,
     },
@@ -88,10 +92,12 @@ impl CalibrateArgs {
                 let pairs = pairs.as_ref().map_or(BUILTIN_PAIRS, borrow);
                 (run_pairs(pairs, multiway, &common.catalogue()?)?, common.output)
             }
-            What::Cadence { timelines, common } => {
+            What::Cadence { timelines, cluster, common } => {
+                let cluster =
+                    cluster.as_deref().map_or_else(|| Ok(ClusterSpec::builtin()), ClusterSpec::load)?;
                 let timelines = timelines.as_deref().map(read).transpose()?;
                 let timelines = timelines.as_ref().map_or(BUILTIN_TIMELINES, borrow);
-                (run_cadence(timelines, &common.catalogue()?)?, common.output)
+                (run_cadence(timelines, &common.catalogue()?, &cluster)?, common.output)
             }
             What::Host { evaluation, settings, output } => {
                 let evaluation = Evaluation::open(evaluation.as_deref())?;

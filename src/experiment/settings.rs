@@ -35,7 +35,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads the files that are given, and takes what is built in for the others.
+    /// Reads the files that are given, and takes what is built in for the others. Built-in factors per workload
+    /// hold only for workloads that a given catalogue has with the built-in profile.
     pub fn load(
         cluster: Option<&PathBuf>,
         workloads: Option<&PathBuf>,
@@ -48,9 +49,10 @@ impl Settings {
         }
         if let Some(path) = workloads {
             settings.catalogue = Catalogue::load(path)?;
+            settings.model.keep_factors_of(&settings.catalogue, &Catalogue::builtin());
         }
         for path in models {
-            settings.model.override_with_file(path)?;
+            settings.model.override_with_file(path, &settings.catalogue)?;
         }
         settings.params = params.iter().map(|name| ParamsFile::open(name)).collect::<Result<_>>()?;
         Ok(settings)

@@ -44,9 +44,9 @@ pub(super) fn record() -> RunRecord {
         idle_s: 0.0,
         peak_memory_mib: 0.0,
         memory_mean_mib: 0.0,
-        smact_mean: 0.0,
-        smocc_mean: 0.0,
-        drama_mean: 0.0,
+        smact_mean: Some(0.0),
+        smocc_mean: Some(0.0),
+        drama_mean: Some(0.0),
         gpu_util_mean: 0.0,
     };
     RunRecord {
