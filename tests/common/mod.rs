@@ -5,7 +5,7 @@ mod cases;
 mod log;
 
 pub use cases::{Case, Shape, any_case};
-pub use log::{Log, What};
+pub use log::{Entry, Log, What};
 
 use proptest::test_runner::{Config, RngSeed};
 
