@@ -60,7 +60,11 @@ fn every_command_of_the_walk_through_works() {
         let of_trace: Vec<_> = rows.iter().filter(|row| row["trace"] == "trace").collect();
         assert_eq!(of_trace.len(), policies);
         for row in of_trace {
-            assert_eq!((row["completed_jobs"].as_str(), row["given_up_jobs"].as_str()), ("40", "0"), "{row:?}");
+            assert_eq!(
+                (row["completed_jobs"].as_str(), row["given_up_jobs"].as_str()),
+                ("40", "0"),
+                "{row:?}"
+            );
             let ratio: f64 = row["makespan_vs_exclusive"].parse().unwrap();
             assert_eq!(ratio < 1.0, row["policy"] != "exclusive", "{row:?}");
             makespans.insert(row["policy"].clone(), ratio);
@@ -71,7 +75,8 @@ fn every_command_of_the_walk_through_works() {
     assert!(makespans["aegis+smi70"] < makespans["horus"]);
 
     // What the document says of AEGIS as published.
-    let args = "run --trace trace.csv --policy aegis --cluster cluster.toml --workloads workloads.csv --out no";
+    let args =
+        "run --trace trace.csv --policy aegis --cluster cluster.toml --workloads workloads.csv --out no";
     let output = run(&args.split(' ').map(str::to_owned).collect::<Vec<_>>());
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));

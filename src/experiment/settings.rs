@@ -35,8 +35,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads the files that are given, and takes what is built in for the others. Built-in factors per workload
-    /// hold only for workloads that a given catalogue has with the built-in profile.
+    /// Reads the files that are given, and takes what is built in for the others; but of a catalogue that is no
+    /// edited copy of the built-in one, the built-in factors per workload know nothing, whatever its names.
     pub fn load(
         cluster: Option<&PathBuf>,
         workloads: Option<&PathBuf>,
@@ -49,7 +49,9 @@ impl Settings {
         }
         if let Some(path) = workloads {
             settings.catalogue = Catalogue::load(path)?;
-            settings.model.keep_factors_of(&settings.catalogue, &Catalogue::builtin());
+            if !settings.catalogue.derives_from(&Catalogue::builtin()) {
+                settings.model = settings.model.without_factors();
+            }
         }
         for path in models {
             settings.model.override_with_file(path, &settings.catalogue)?;

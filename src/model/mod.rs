@@ -117,15 +117,11 @@ impl Model {
         self.override_with(&source, &text)
     }
 
-    /// Keeps the factors of those workloads only that a catalogue has with the very profile that the factors
-    /// were fitted with. A workload of the same name that was profiled elsewhere is another one.
-    pub fn keep_factors_of(&mut self, catalogue: &Catalogue, fitted_with: &Catalogue) {
-        let same = |name: &String| {
-            let both = catalogue.get(name).zip(fitted_with.get(name));
-            both.is_some_and(|(own, fitted)| own.same_profile(fitted))
-        };
-        self.runtime_factors.retain(|name, _| same(name));
-        self.interference.factors.retain(|name, _| same(name));
+    /// Takes out all factors per workload: what remains follows from profiles.
+    pub fn without_factors(mut self) -> Model {
+        self.runtime_factors.clear();
+        self.interference = self.interference.without_factors();
+        self
     }
 }
 
@@ -247,15 +243,8 @@ mod tests {
         }
     }
     #[test]
-    fn factors_hold_for_known_workloads_with_the_same_profile() {
+    fn factors_name_workloads_of_the_catalogue() {
         let builtin = Catalogue::builtin();
-        let mut edited = builtin.clone();
-        edited.get_mut("unet_voc_1gpu").unwrap().solo_runtime_s = 5.0;
-        let mut model = Model::builtin();
-        model.keep_factors_of(&edited, &builtin);
-        let kept = |name: &str| model.runtime_factors.contains_key(name);
-        assert!(kept("mnist_bs32_1gpu") && !kept("unet_voc_1gpu"));
-        assert!(!model.interference.factors.contains_key("unet_voc_1gpu"));
         let head =
             "schema_version = 1\n[interference]\nbase = 0.1\nmemory_slope = 1.0\nmemory_unit_mib = 40960.0\n";
         let factors = "aggressor = 1.0\nsensitivity = 1.0\n";

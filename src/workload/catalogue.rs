@@ -153,10 +153,8 @@ impl Workload {
         }
     }
 
-    /// Whether it was profiled to the same runtime and the same figures on every GPU.
-    pub fn same_profile(&self, other: &Workload) -> bool {
-        (self.gpus, self.solo_runtime_s, self.startup_s, &self.profiles)
-            == (other.gpus, other.solo_runtime_s, other.startup_s, &other.profiles)
+    fn shares_figures_with(&self, other: &Workload) -> bool {
+        self.solo_runtime_s == other.solo_runtime_s || self.profiles == other.profiles
     }
 }
 
@@ -259,6 +257,15 @@ impl Catalogue {
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.workloads.iter().map(|workload| workload.name.as_str())
+    }
+
+    /// Whether it has a workload with the name and the runtime or profile of one in `other`: then it is an
+    /// edited copy, not the catalogue of another machine.
+    pub fn derives_from(&self, other: &Catalogue) -> bool {
+        let known = |workload: &Workload| {
+            other.get(&workload.name).is_some_and(|of| workload.shares_figures_with(of))
+        };
+        self.workloads.iter().any(known)
     }
 
     pub fn get(&self, name: &str) -> Option<&Workload> {
@@ -364,6 +371,20 @@ mod tests {
             assert!(message.starts_with("w.csv, line 2, ") && message.contains(says), "{message}");
         }
     }
+    #[test]
+    fn an_edited_copy_is_told_from_a_catalogue_of_its_own() {
+        let builtin = Catalogue::builtin();
+        let mut edited = builtin.clone();
+        for workload in &mut edited.workloads {
+            workload.solo_runtime_s *= 1.1;
+        }
+        assert!(edited.derives_from(&builtin));
+        for workload in &mut edited.workloads {
+            workload.profiles[0].peak_memory_mib += 1.0;
+        }
+        assert!(!edited.derives_from(&builtin), "the names alone say nothing");
+    }
+
     /// Blank columns and missing ones are alike, and neither is 0.
     #[test]
     fn nvidia_smi_alone_will_do() {
@@ -374,6 +395,5 @@ mod tests {
         assert_eq!(Metric::ALL.map(|metric| a.knows(metric)), [false, false, false, true]);
         assert_eq!(Metric::ALL.map(|metric| b.knows(metric)), [true, false, false, true]);
         assert_eq!((a.family.as_str(), b.family.as_str()), ("net", "b"));
-        assert!(!a.same_profile(b) && a.same_profile(a));
     }
 }
