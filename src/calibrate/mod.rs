@@ -282,4 +282,18 @@ mod tests {
         let report = run_cadence(BUILTIN_TIMELINES, &Catalogue::builtin(), &ClusterSpec::builtin()).unwrap();
         assert_same(&report.toml, include_str!("../../models/cadence.toml"));
     }
+    #[test]
+    fn runs_are_those_of_the_server_that_is_given() {
+        let text =
+            "schema_version = 1\n[[server]]\nname = \"a\"\n[[server.gpu]]\nmodel = \"m\"\nmemory_mib = 8\n";
+        let refused = |text: &str| {
+            let cluster = ClusterSpec::parse("c.toml", text).unwrap();
+            run_cadence(BUILTIN_TIMELINES, &Catalogue::builtin(), &cluster).unwrap_err().to_string()
+        };
+        let message = refused(text);
+        assert!(message.contains("needs more than the 1 GPUs of the recorded server"), "{message}");
+        let message =
+            refused(&format!("{text}{}", text.replace("schema_version = 1", "").replace("\"a\"", "\"b\"")));
+        assert!(message.starts_with("c.toml: found 2 servers"), "{message}");
+    }
 }

@@ -18,7 +18,7 @@ use crate::workload::Catalogue;
 #[command(after_help = "Examples:
   aegis-sim calibrate pairs                                        the built-in fit, with its errors
   aegis-sim calibrate pairs my-pairs.csv --workloads my.csv --out my-interference.toml
-  aegis-sim calibrate cadence my-timelines.csv --out my-cadence.toml
+  aegis-sim calibrate cadence my-timelines.csv --workloads my.csv --cluster my.toml --out my-cadence.toml
   aegis-sim calibrate host --out my-host.toml
 
 Without a data file, each fits what is built in, and writes the built-in model file byte for byte.
