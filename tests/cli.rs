@@ -461,7 +461,7 @@ fn a_failed_check_is_exit_code_1() {
 
 #[test]
 fn lists_name_everything() {
-    for (what, count) in [("traces", 3), ("policies", 14), ("workloads", 53)] {
+    for (what, count) in [("traces", 3), ("policies", 20), ("workloads", 53)] {
         assert_eq!(json(&["list", what, "--format", "json"]).as_array().unwrap().len(), count);
     }
     let parameters = json(&["list", "parameters", "--format", "json"]);

@@ -62,7 +62,7 @@ pub fn fit(crowds: &[Crowd], model: &Interference, catalogue: &Catalogue) -> Cro
         held_out.mean.push(refit.1.mean[i]);
         held_out.max.push(refit.1.max[i]);
     }
-    let profiles = Interference { factors: Default::default(), ..added(chosen.0) };
+    let profiles = added(chosen.0).without_factors();
     CrowdFit {
         crowding: chosen.0,
         without: tried[0].1.clone(),
@@ -164,14 +164,10 @@ fn slowdown(
     model: &Interference,
     product: bool,
 ) -> f64 {
-    let own = workloads[victim];
-    let sensitivity = model.factors(&own.name).sensitivity;
-    let pressures = on.iter().filter(|&&i| i != victim).map(|&i| {
-        let other = workloads[i];
-        let factors = model.factors(&other.name);
-        let traffic = model.traffic(other.profile(0), factors) * own.profile(0).drama.mean;
-        (model.pressure(other.profile(0), factors) + traffic) * sensitivity
-    });
+    let contention = |i: usize| model.contention(&workloads[i].name, workloads[i].profile(0), 1.0);
+    let own = contention(victim);
+    let others = on.iter().filter(|&&i| i != victim);
+    let pressures = others.map(|&i| contention(i).pressure_on(&own));
     let waiting = match product {
         true => pressures.map(|p| 1.0 + p).product::<f64>(),
         false => 1.0 + pressures.sum::<f64>(),

@@ -18,7 +18,7 @@ use crate::workload::Catalogue;
 #[command(after_help = "Examples:
   aegis-sim calibrate pairs                                        the built-in fit, with its errors
   aegis-sim calibrate pairs my-pairs.csv --workloads my.csv --out my-interference.toml
-  aegis-sim calibrate cadence my-timelines.csv --out my-cadence.toml
+  aegis-sim calibrate cadence my-timelines.csv --workloads my.csv --cluster my.toml --out my-cadence.toml
   aegis-sim calibrate host --out my-host.toml
   aegis-sim calibrate power --measured my-runs.csv --cluster my-server.toml --out my-power.toml
 
@@ -45,6 +45,9 @@ enum What {
     Cadence {
         /// Timelines (CSV) [default: experiments/measured/timelines.csv]
         timelines: Option<PathBuf>,
+        /// The server that the runs were recorded on (TOML) [default: 3 x A100 40 GB, models/cluster.toml]
+        #[arg(long, value_name = "FILE")]
+        cluster: Option<PathBuf>,
         #[command(flatten)]
         common: Common,
     },
@@ -101,10 +104,12 @@ impl CalibrateArgs {
                 let pairs = pairs.as_ref().map_or(BUILTIN_PAIRS, borrow);
                 (run_pairs(pairs, multiway, &common.catalogue()?)?, common.output)
             }
-            What::Cadence { timelines, common } => {
+            What::Cadence { timelines, cluster, common } => {
+                let cluster =
+                    cluster.as_deref().map_or_else(|| Ok(ClusterSpec::builtin()), ClusterSpec::load)?;
                 let timelines = timelines.as_deref().map(read).transpose()?;
                 let timelines = timelines.as_ref().map_or(BUILTIN_TIMELINES, borrow);
-                (run_cadence(timelines, &common.catalogue()?)?, common.output)
+                (run_cadence(timelines, &common.catalogue()?, &cluster)?, common.output)
             }
             What::Host { evaluation, settings, output } => {
                 let evaluation = Evaluation::open(evaluation.as_deref())?;

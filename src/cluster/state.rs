@@ -1,7 +1,6 @@
 use super::GpuSpec;
 use crate::engine::Time;
-use crate::model::{Combination, Power, SAMPLED_METRICS};
-use crate::workload::Metric;
+use crate::model::{Combination, Contention, Power, SAMPLED_METRICS};
 
 /// A job's process on a GPU.
 #[derive(Debug, Clone, Copy)]
@@ -11,11 +10,9 @@ pub(crate) struct Resident {
     pub active: bool,
     /// Holds this much memory.
     pub memory_mib: f64,
-    /// Pressure of its kernels on neighbours, before their sensitivities.
-    pub pressure: f64,
-    /// Pressure of its memory traffic on a neighbour with a DRAMA of 1, likewise.
-    pub traffic: f64,
-    pub sensitivity: f64,
+    /// Of its workload on this GPU.
+    pub speed: f64,
+    pub contention: Contention,
     /// Solo means of the sampled metrics.
     pub activity: [f64; SAMPLED_METRICS],
     /// Current progress as a fraction of the pace alone on this GPU.
@@ -23,10 +20,6 @@ pub(crate) struct Resident {
 }
 
 impl Resident {
-    pub fn drama(&self) -> f64 {
-        self.activity[Metric::Drama as usize]
-    }
-
     /// Uses the GPU while it trains: some ranks of some gangs only hold it.
     pub fn computes(&self) -> bool {
         self.active && self.activity.iter().any(|&mean| mean > 0.0)

@@ -35,7 +35,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads the files that are given, and takes what is built in for the others.
+    /// Reads the files that are given, and takes what is built in for the others; but of a catalogue that is no
+    /// edited copy of the built-in one, the built-in factors per workload know nothing, whatever its names.
     pub fn load(
         cluster: Option<&PathBuf>,
         workloads: Option<&PathBuf>,
@@ -48,9 +49,12 @@ impl Settings {
         }
         if let Some(path) = workloads {
             settings.catalogue = Catalogue::load(path)?;
+            if !settings.catalogue.derives_from(&Catalogue::builtin()) {
+                settings.model = settings.model.without_factors();
+            }
         }
         for path in models {
-            settings.model.override_with_file(path)?;
+            settings.model.override_with_file(path, &settings.catalogue)?;
         }
         settings.params = params.iter().map(|name| ParamsFile::open(name)).collect::<Result<_>>()?;
         Ok(settings)

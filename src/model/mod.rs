@@ -13,10 +13,11 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::error::{Error, Result, input_error};
+use crate::error::{Error, Result, did_you_mean, input_error};
+use crate::workload::Catalogue;
 
 pub use host::Host;
-pub use interference::{Interference, PairFactors};
+pub use interference::{Contention, Interference, PairFactors, Utilization};
 pub use noise::{Noise, Stream, counter_uniform};
 pub use power::Power;
 pub use telemetry::{Combination, SAMPLED_METRICS, Sampler, Telemetry};
@@ -112,10 +113,22 @@ impl Model {
         Ok(())
     }
 
-    /// [`Model::override_with`] on a file.
-    pub fn override_with_file(&mut self, path: &Path) -> Result<()> {
+    /// [`Model::override_with`] on a file whose factors are for the workloads of a catalogue.
+    ///
+    /// # Errors
+    /// Also a factor for a workload that the catalogue lacks, with the nearest names.
+    pub fn override_with_file(&mut self, path: &Path, catalogue: &Catalogue) -> Result<()> {
         let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
-        self.override_with(&path.display().to_string(), &text)
+        let source = path.display().to_string();
+        Sections::parse(&source, &text)?.check_workloads(&source, catalogue)?;
+        self.override_with(&source, &text)
+    }
+
+    /// Takes out all factors per workload: what remains follows from profiles.
+    pub fn without_factors(mut self) -> Model {
+        self.runtime_factors.clear();
+        self.interference = self.interference.without_factors();
+        self
     }
 }
 
@@ -167,6 +180,22 @@ impl Sections {
             check(&format!("runtime_factors.{workload}"), factor, 0.01..=100.0)?;
         }
         Ok(file)
+    }
+
+    fn check_workloads(&self, source: &str, catalogue: &Catalogue) -> Result<()> {
+        let pairs = self.interference.iter().flat_map(|section| section.factor_sections());
+        let pairs = pairs.flat_map(|(section, factors)| factors.keys().map(move |name| (section, name)));
+        let runtimes = self.runtime_factors.iter().flat_map(|factors| factors.keys());
+        let mut named = pairs.chain(runtimes.map(|name| ("runtime_factors", name)));
+        match named.find(|(_, name)| catalogue.get(name).is_none()) {
+            Some((section, name)) => Err(input_error!(
+                "{source}, key {section}: unknown workload {name:?}; {}take the factor out, or give the catalogue \
+                 that has the workload with --workloads ({} does not)",
+                did_you_mean(name, catalogue.names()),
+                catalogue.source()
+            )),
+            None => Ok(()),
+        }
     }
 
     fn complete(self) -> Option<Model> {
@@ -229,6 +258,31 @@ mod tests {
         ] {
             let message = model.override_with("m.toml", text).unwrap_err().to_string();
             assert!(message.starts_with("m.toml") && message.contains(says), "{message}");
+        }
+    }
+    #[test]
+    fn factors_name_workloads_of_the_catalogue() {
+        let builtin = Catalogue::builtin();
+        let head =
+            "schema_version = 1\n[interference]\nbase = 0.1\nmemory_slope = 1.0\nmemory_unit_mib = 40960.0\n";
+        let factors = "aggressor = 1.0\nsensitivity = 1.0\n";
+        for (section, text) in [
+            ("runtime_factors", "schema_version = 1\n[runtime_factors]\nunet_vok_1gpu = 1.0\n".to_owned()),
+            ("interference.factors", format!("{head}[interference.factors.unet_vok_1gpu]\n{factors}")),
+            (
+                "interference.gpu_utilization.factors",
+                format!(
+                    "{head}[interference.gpu_utilization]\nbase = 0.1\nmemory_slope = 1.0\n\
+                     [interference.gpu_utilization.factors.unet_vok_1gpu]\n{factors}"
+                ),
+            ),
+        ] {
+            let given = Sections::parse("m.toml", &text).unwrap();
+            let message = given.check_workloads("m.toml", &builtin).unwrap_err().to_string();
+            let expected = format!(
+                "m.toml, key {section}: unknown workload \"unet_vok_1gpu\"; did you mean unet_voc_1gpu"
+            );
+            assert!(message.starts_with(&expected), "{message}");
         }
     }
 }

@@ -191,8 +191,8 @@ impl Run<'_> {
     /// Whether the rate is another one now.
     fn update_rate(&mut self, job: usize, observer: &mut dyn Observer) -> bool {
         let state = &self.states[job];
-        let slowest_gpu =
-            state.gpus.iter().map(|&gpu| self.gpus[gpu].spec.speed).fold(f64::INFINITY, f64::min);
+        let speeds = state.gpus.iter().filter_map(|&gpu| self.gpus[gpu].resident(job)).map(|own| own.speed);
+        let slowest_gpu = speeds.fold(f64::INFINITY, f64::min);
         let contended = state.gpus.iter().filter_map(|&gpu| self.contended_rate(gpu, job));
         let rate = contended.reduce(f64::min).unwrap_or(slowest_gpu);
         if rate == state.rate && state.completion.is_some() {
@@ -214,11 +214,10 @@ impl Run<'_> {
         for i in 0..self.states[job].gpus.len() {
             let gpu = self.states[job].gpus[i];
             self.before_change(gpu);
-            let pace = (rate / self.gpus[gpu].spec.speed).min(1.0);
             if let Some(resident) = self.gpus[gpu].resident_mut(job) {
-                resident.pace = pace;
+                resident.pace = (rate / resident.speed).min(1.0);
+                self.telemetry.set_pace(gpu, job, resident.pace);
             }
-            self.telemetry.set_pace(gpu, job, pace);
         }
         self.emit(observer, Some(job), EventKind::Rate { rate });
         true
@@ -226,7 +225,7 @@ impl Run<'_> {
 
     /// The rate at which a job could progress on one of its GPUs; `None` if it does not compute there.
     ///
-    /// Worked out from the residents every time, never carried along: alone it is the GPU's speed exactly.
+    /// Worked out from the residents every time, never carried along: alone it is the job's speed there exactly.
     fn contended_rate(&self, gpu: usize, job: usize) -> Option<f64> {
         let truth = &self.gpus[gpu];
         let own = truth.resident(job)?;
@@ -236,12 +235,12 @@ impl Run<'_> {
         let mut pressure = 0.0;
         let mut others = 0;
         for other in truth.residents.iter().filter(|other| other.job != job && other.computes()) {
-            pressure += (other.pressure + other.traffic * own.drama()) * own.sensitivity;
+            pressure += other.contention.pressure_on(&own.contention);
             others += 1;
         }
         let strength = self.params.interference_strength;
         let crowding = self.world.model.interference.crowding(others);
         let host = 1.0 + strength * (self.loops[truth.server].host_slowdown - 1.0);
-        Some(truth.spec.speed / ((1.0 + pressure + strength * crowding) * host))
+        Some(own.speed / ((1.0 + pressure + strength * crowding) * host))
     }
 }

@@ -111,9 +111,10 @@ pub struct GpuRecord {
     pub peak_memory_mib: f64,
     /// Means over the run.
     pub memory_mean_mib: f64,
-    pub smact_mean: f64,
-    pub smocc_mean: f64,
-    pub drama_mean: f64,
+    /// `None`, like the next two, where some workload of the trace has no such figure.
+    pub smact_mean: Option<f64>,
+    pub smocc_mean: Option<f64>,
+    pub drama_mean: Option<f64>,
     pub gpu_util_mean: f64,
     /// Means over the time in which it is active; NaN (null in JSON) where it never is.
     pub memory_active_mean_mib: f64,

@@ -192,9 +192,9 @@ mod tests {
             peak_memory_mib: 1.0,
             initial_memory_mib: 1.0,
             memory_growth_s: 0.0,
-            smact: activity,
-            smocc: activity,
-            drama: activity,
+            smact: Some(activity),
+            smocc: Some(activity),
+            drama: Some(activity),
             gpu_util: activity,
             counter_share: 1.0,
         }
