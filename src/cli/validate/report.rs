@@ -100,14 +100,13 @@ pub(super) fn document(validation: &Validation, figures: &[(&str, &str)]) -> Str
     );
     sections.closing(validation);
     for (name, caption) in figures {
-        sections.text += &format!("![{caption}]({name}.svg)\n\n{caption}\n\n");
+        sections.text += &format!("![{name}]({name}.svg)\n\n{caption}\n\n");
     }
     sections.aggregates("Errors over all runs", validation, &Scope::All);
     sections.jobs(validation, true);
     for (name, title) in FIGURES {
         let rows: Vec<Row> = validation.runs.iter().filter_map(|run| figure_row(run, name)).collect();
         if !rows.is_empty() {
-            // The unit stands in the title; values round by the name of their column.
             sections.table(title, &rows, FIGURE);
         }
     }
@@ -167,7 +166,14 @@ impl Sections {
 
     /// Headline and targets, where there are any.
     fn closing(&mut self, validation: &Validation) {
-        let headline = rows::headline_rows(validation);
+        let headline = validation.headline.iter().zip(rows::headline_rows(validation));
+        let headline: Vec<Row> = headline
+            .map(|(reduction, mut row)| {
+                let inside = reduction.simulated_pct.contains(reduction.measured_pct);
+                row.insert("inside".into(), yes(inside).into());
+                row
+            })
+            .collect();
         if !headline.is_empty() {
             self.table("Reduction of the geometric mean makespan", &headline, HEADLINE);
         }

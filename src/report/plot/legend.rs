@@ -5,7 +5,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor};
 
 use super::figure::{Area, Drawn};
-use super::mark::Mark;
+use super::mark::{Mark, Shapes};
 use super::style::{BLACK, DOWN, Look, MARGIN, TICK_TEXT, WHITE, WIDTH, fitted, text, text_width};
 
 const ROW: u32 = 64;
@@ -101,8 +101,14 @@ impl Key {
                 area.draw(&Rectangle::new([(x, y - 18), (x + 36, y + 18)], color.filled()))?;
             }
             Key::Mark(mark, color) => {
-                for shape in mark.shapes(16, color) {
-                    area.draw(&(EmptyElement::at((x + 20, y)) + shape))?;
+                let here = || EmptyElement::at((x + 20, y));
+                match mark.shapes(16, color) {
+                    Shapes::Circles(circles) => {
+                        circles.into_iter().try_for_each(|c| area.draw(&(here() + c)))?
+                    }
+                    Shapes::Polygons(shapes) => {
+                        shapes.into_iter().try_for_each(|s| area.draw(&(here() + s)))?
+                    }
                 }
             }
             Key::Diamond => {

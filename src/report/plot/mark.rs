@@ -1,7 +1,7 @@
 //! Marks of points, which tell traces apart where colours tell policies.
 
 use plotters::coord::ranged1d::Ranged;
-use plotters::element::{EmptyElement, Polygon};
+use plotters::element::{Circle, EmptyElement, Polygon};
 use plotters::style::{Color, RGBColor};
 
 use super::figure::{Chart, Drawn};
@@ -18,8 +18,11 @@ pub(super) enum Mark {
 
 const MARKS: [Mark; 5] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Wedge];
 
-/// Of the polygon that stands for a circle.
-const SIDES: i32 = 24;
+/// A mark around a point, and below it a white rim that sets it off from others.
+pub(super) enum Shapes {
+    Circles([Circle<(i32, i32), i32>; 2]),
+    Polygons([Polygon<(i32, i32)>; 2]),
+}
 
 impl Mark {
     /// After the last come the first again.
@@ -27,23 +30,19 @@ impl Mark {
         MARKS[index % MARKS.len()]
     }
 
-    /// Around a point, with a white rim that sets it off from others.
-    pub fn shapes(self, radius: i32, color: RGBColor) -> [Polygon<(i32, i32)>; 2] {
-        let shape = |radius, color: RGBColor| Polygon::new(self.corners(radius), color.filled());
-        [shape(radius + (radius / 5).max(1), WHITE), shape(radius, color)]
+    pub fn shapes(self, radius: i32, color: RGBColor) -> Shapes {
+        let layers = [(radius + (radius / 5).max(1), WHITE), (radius, color)];
+        match self {
+            Mark::Circle => Shapes::Circles(layers.map(|(r, color)| Circle::new((0, 0), r, color.filled()))),
+            _ => Shapes::Polygons(layers.map(|(r, color)| Polygon::new(self.corners(r), color.filled()))),
+        }
     }
 
-    /// All about as large to the eye.
+    /// Of a polygon about as large to the eye as a circle.
     fn corners(self, r: i32) -> Vec<(i32, i32)> {
         let (wide, side) = (r * 5 / 4, r * 9 / 10);
-        let on_circle = |i: i32| {
-            let angle = f64::from(i) / f64::from(SIDES) * std::f64::consts::TAU;
-            let at = |part: f64| (f64::from(r) * part).round() as i32;
-            (at(libm::cos(angle)), at(libm::sin(angle)))
-        };
         match self {
-            Mark::Circle => (0..SIDES).map(on_circle).collect(),
-            Mark::Square => vec![(-side, -side), (side, -side), (side, side), (-side, side)],
+            Mark::Circle | Mark::Square => vec![(-side, -side), (side, -side), (side, side), (-side, side)],
             Mark::Triangle => vec![(-wide, r), (0, -wide), (wide, r)],
             Mark::Diamond => vec![(-wide, 0), (0, -wide), (wide, 0), (0, wide)],
             Mark::Wedge => vec![(-wide, -r), (0, wide), (wide, -r)],
@@ -63,8 +62,10 @@ where
     X: Ranged<ValueType: Clone + 'static>,
     Y: Ranged<ValueType: Clone + 'static>,
 {
-    for shape in mark.shapes(radius, color) {
-        chart.draw_series([EmptyElement::at(at.clone()) + shape])?;
-    }
+    let here = || EmptyElement::at(at.clone());
+    match mark.shapes(radius, color) {
+        Shapes::Circles(circles) => chart.draw_series(circles.map(|circle| here() + circle))?,
+        Shapes::Polygons(polygons) => chart.draw_series(polygons.map(|polygon| here() + polygon))?,
+    };
     Ok(())
 }
