@@ -316,6 +316,7 @@ fn compare_has_the_documented_fields_and_geometric_means() {
         "failed_attempts",
         "recovered_attempts",
         "completed_jobs",
+        "recovery_wait_total_s",
         "seed",
         "makespan_vs_exclusive",
         "jct_mean_vs_exclusive",
