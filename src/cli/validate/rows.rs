@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::error::{Result, input_error};
-use crate::experiment::{Errors, Interval, Scope, ValidatedFigure, ValidatedRun, Validation};
+use crate::experiment::{Errors, Interval, Scope, ValidatedFigure, ValidatedRun, Validation, error_pct};
 use crate::report::{Row, SCHEMA_VERSION, row};
 
 /// validation.csv: by run, then figure.
@@ -26,16 +26,14 @@ pub(super) fn figure_rows(validation: &Validation) -> Vec<Row> {
 
 /// jobs.csv: by run, then job; none where no jobs were measured.
 pub(super) fn job_rows(validation: &Validation) -> Vec<Row> {
-    let jobs = |run: &'_ ValidatedRun| run.jobs.clone().map_or(Vec::new(), |jobs| jobs.jobs);
     let rows = validation.runs.iter().flat_map(|run| {
-        jobs(run).into_iter().map(move |job| {
+        run.jobs.iter().flat_map(|jobs| &jobs.jobs).map(move |job| {
             let both = job.both_jcts_s();
             let mut row = run_row(run);
             row.insert("job_id".into(), job.job_id.as_str().into());
             row.insert("measured_jct_s".into(), job.measured_jct_s.into());
             insert_interval(&mut row, "jct_", job.simulated_jct_s);
-            let error_pct = both
-                .and_then(|(measured, simulated)| crate::experiment::error_pct(simulated.median, measured));
+            let error_pct = both.and_then(|(measured, simulated)| error_pct(simulated.median, measured));
             row.insert("error_pct".into(), error_pct.into());
             let inside = both.map(|(measured, simulated)| simulated.contains(measured));
             row.insert("inside".into(), inside.into());
@@ -51,21 +49,8 @@ pub(super) fn aggregate_rows(validation: &Validation) -> Vec<Row> {
         let mut row = scope_row(&aggregate.scope);
         row.insert("figure".into(), aggregate.figure.as_str().into());
         row.insert("runs".into(), aggregate.runs.into());
-        let error = aggregate.error_pct.as_ref();
-        let errors: [(_, &dyn Fn(&Errors) -> Value); 4] = [
-            ("mae_pct", &|errors| errors.mean_absolute.into()),
-            ("worst_error_pct", &|errors| errors.worst.into()),
-            ("worst_error_trace", &|errors| errors.worst_run.0.as_str().into()),
-            ("worst_error_policy", &|errors| errors.worst_run.1.as_str().into()),
-        ];
-        for (name, value) in errors {
-            row.insert(name.into(), error.map_or(Value::Null, value));
-        }
-        let difference = &aggregate.difference;
-        row.insert("mean_abs_difference".into(), difference.mean_absolute.into());
-        row.insert("worst_difference".into(), difference.worst.into());
-        row.insert("worst_difference_trace".into(), difference.worst_run.0.as_str().into());
-        row.insert("worst_difference_policy".into(), difference.worst_run.1.as_str().into());
+        insert_errors(&mut row, ["mae_pct", "worst_error"], "_pct", aggregate.error_pct.as_ref());
+        insert_errors(&mut row, ["mean_abs_difference", "worst_difference"], "", Some(&aggregate.difference));
         row.insert("inside_share".into(), aggregate.inside_share.into());
         row.insert("width_median_pct".into(), aggregate.width_median_pct.into());
         close(row, validation)
@@ -168,10 +153,20 @@ pub(super) fn measured(figure: &ValidatedFigure) -> Value {
 }
 
 fn insert_interval(row: &mut Row, prefix: &str, interval: Option<Interval>) {
-    let values: [(_, fn(Interval) -> f64); 3] =
-        [("median", |i| i.median), ("p5", |i| i.p5), ("p95", |i| i.p95)];
-    for (name, value) in values {
-        let unit = if prefix.is_empty() { "" } else { "_s" };
-        row.insert(format!("{prefix}{name}{unit}"), interval.map(value).into());
-    }
+    let unit = if prefix.is_empty() { "" } else { "_s" };
+    let mut insert = |name: &str, value: Option<f64>| {
+        row.insert(format!("{prefix}{name}{unit}"), value.into());
+    };
+    insert("median", interval.map(|interval| interval.median));
+    insert("p5", interval.map(|interval| interval.p5));
+    insert("p95", interval.map(|interval| interval.p95));
+}
+
+/// Mean and worst under their names, and which run the worst is of.
+fn insert_errors(row: &mut Row, [mean, worst]: [&str; 2], unit: &str, errors: Option<&Errors>) {
+    let run = errors.map(|errors| &errors.worst_run);
+    row.insert(mean.to_owned(), errors.map(|errors| errors.mean_absolute).into());
+    row.insert(format!("{worst}{unit}"), errors.map(|errors| errors.worst).into());
+    row.insert(format!("{worst}_trace"), run.map(|(trace, _)| trace.as_str()).into());
+    row.insert(format!("{worst}_policy"), run.map(|(_, policy)| policy.as_str()).into());
 }
