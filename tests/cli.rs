@@ -326,6 +326,7 @@ fn compare_has_the_documented_fields_and_geometric_means() {
         "memory_active_mean_mib",
         "power_active_mean_w",
         "energy_j",
+        "recovery_wait_total_s",
         "seed",
         "makespan_vs_exclusive",
         "jct_mean_vs_exclusive",

@@ -94,8 +94,22 @@ impl MeasuredRuns {
         &self.source
     }
 
+    /// In the order of the file.
     pub fn runs(&self) -> &[MeasuredRun] {
         &self.runs
+    }
+
+    /// The run of an evaluation.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn required(&self, trace: &str, policy: &PolicySpec) -> Result<&MeasuredRun> {
+        self.get(trace, policy).ok_or_else(|| {
+            input_error!(
+                "{} has no run of {policy} on {trace}; add one, or take the pair out of the evaluation",
+                self.source
+            )
+        })
     }
 
     pub fn get(&self, trace: &str, policy: &PolicySpec) -> Option<&MeasuredRun> {
@@ -125,6 +139,11 @@ impl MeasuredRun {
             _ => value,
         })
     }
+}
+
+/// Error in percent of what was measured; `None` where that is 0.
+pub fn error_pct(simulated: f64, measured: f64) -> Option<f64> {
+    (measured != 0.0).then(|| 100.0 * (simulated / measured - 1.0))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use crate::cluster::ClusterSpec;
-use crate::error::Result;
+use crate::error::{Result, input_error};
 use crate::model::Model;
 use crate::policy::{Params, ParamsFile, PolicySpec, resolve_params};
 use crate::sim::World;
@@ -58,6 +58,19 @@ impl Settings {
         }
         settings.params = params.iter().map(|name| ParamsFile::open(name)).collect::<Result<_>>()?;
         Ok(settings)
+    }
+
+    /// Refuses a telemetry condition for all runs, where each has that of its measured run.
+    pub(super) fn refuse_condition(&self) -> Result<()> {
+        let blind = "telemetry_blind_gpu";
+        let key = |assignment: &String| assignment.split('=').next().is_some_and(|key| key.trim() == blind);
+        if self.assignments.iter().any(key) {
+            return Err(input_error!(
+                "--set {blind}: an evaluation runs under the conditions of its measured runs; change them in the measured \
+                 results, or use compare"
+            ));
+        }
+        Ok(())
     }
 
     /// The parameters of a policy.

@@ -63,6 +63,8 @@ pub struct Summary {
     pub recovered_attempts: usize,
     pub completed_jobs: usize,
     pub given_up_jobs: usize,
+    /// From failures to the next dispatches, over all jobs.
+    pub recovery_wait_total_s: f64,
     /// GPU-seconds held by at least one job, from dispatch to end.
     pub gpu_busy_s: f64,
     pub gpu_idle_s: f64,
@@ -94,6 +96,7 @@ impl Summary {
             recovered_attempts: record.attempts.iter().filter(|attempt| attempt.number > 1).count(),
             completed_jobs: completed,
             given_up_jobs: record.jobs.len() - completed,
+            recovery_wait_total_s: record.jobs.iter().map(|job| job.recovery_wait.as_s()).sum(),
             gpu_busy_s: record.gpus.iter().map(|gpu| gpu.busy_s).sum(),
             gpu_idle_s: record.gpus.iter().map(|gpu| gpu.idle_s).sum(),
             resources: Resources::of(&record.gpus, record.makespan_s()),
@@ -102,8 +105,7 @@ impl Summary {
         }
     }
 
-    /// All figures by name, in the order of every table: quantities in their unit, counts, GPU-seconds, use
-    /// of the GPUs.
+    /// All figures by name, in the order of every table: quantities in their unit, counts, sums, use of the GPUs.
     pub fn figures(&self) -> Vec<(String, Figure)> {
         let mut figures = vec![("makespan_s".to_owned(), Figure::Real(self.makespan_s))];
         for (quantity, distribution, unit) in [
@@ -128,6 +130,7 @@ impl Summary {
         ] {
             figures.push((name.to_owned(), Figure::Count(count as u64)));
         }
+        figures.push(("recovery_wait_total_s".to_owned(), Figure::Real(self.recovery_wait_total_s)));
         figures.push(("gpu_busy_s".to_owned(), Figure::Real(self.gpu_busy_s)));
         figures.push(("gpu_idle_s".to_owned(), Figure::Real(self.gpu_idle_s)));
         figures.extend(self.resources.figures().map(|(name, value)| (name.to_owned(), Figure::Real(value))));

@@ -107,9 +107,11 @@ fn cell(name: &str, value: &Value) -> String {
     let Some(number) = value.as_f64().filter(|_| value.is_f64()) else {
         return if value.is_null() { "-".to_owned() } else { plain(value) };
     };
-    if name.ends_with("_pct") {
+    if name.ends_with("error_pct") {
         format!("{number:+.1}")
-    } else if name.ends_with("_s") && number.abs() >= 100.0 {
+    } else if name.ends_with("_pct") {
+        format!("{number:.2}")
+    } else if number.abs() >= 100.0 {
         format!("{number:.0}")
     } else if name.ends_with("_s") {
         format!("{number:.1}")

@@ -48,6 +48,11 @@ impl World {
         self.cluster.gpu_count()
     }
 
+    /// Power of all GPUs together when idle, in watts.
+    pub fn idle_w(&self) -> f64 {
+        self.gpu_count() as f64 * self.model.power.idle_w
+    }
+
     /// Whether all workloads of the trace have a metric.
     pub fn knows(&self, metric: Metric) -> bool {
         (0..self.jobs.len()).all(|job| self.workload(job).knows(metric))
