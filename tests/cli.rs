@@ -316,6 +316,17 @@ fn compare_has_the_documented_fields_and_geometric_means() {
         "failed_attempts",
         "recovered_attempts",
         "completed_jobs",
+        "active_share",
+        "smact_active_mean",
+        "smocc_active_mean",
+        "true_smact_active_mean",
+        "true_smocc_active_mean",
+        "drama_active_mean",
+        "gpu_util_active_mean",
+        "memory_active_mean_mib",
+        "power_active_mean_w",
+        "energy_j",
+        "recovery_wait_total_s",
         "seed",
         "makespan_vs_exclusive",
         "jct_mean_vs_exclusive",
@@ -397,6 +408,37 @@ fn reproduce_follows_its_inputs() {
     }
 }
 
+/// Energy is compared over the makespan: what was measured over a longer window less what idle GPUs drew in the rest of it.
+#[test]
+fn reproduce_compares_energy_over_the_same_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let evaluation = std::fs::read_to_string("experiments/paper.toml").unwrap();
+    std::fs::write(dir.path().join("e.toml"), evaluation.replace("measured/runs.csv", "runs.csv")).unwrap();
+    let measured = std::fs::read_to_string("experiments/measured/runs.csv").unwrap();
+    let model = dir.path().join("m.toml");
+    std::fs::write(&model, "schema_version = 1\n[power]\nidle_w = 100.0\ngpu_util_w = 0.0\ndrama_w = 0.0\n")
+        .unwrap();
+    let cell = |measured: &str| {
+        std::fs::write(dir.path().join("runs.csv"), measured).unwrap();
+        let file = dir.path().join("e.toml");
+        let args = ["reproduce", "--format", "json", "--evaluation", file.to_str().unwrap(), "--model"];
+        json(&[&args[..], &[model.to_str().unwrap()]].concat())["cells"][0].clone()
+    };
+    let number = |cell: &Value, key: &str| cell[key].as_f64().unwrap();
+    let before = cell(&measured);
+    // Idle or not, each of the three GPUs draws 100 W.
+    let energy_j = number(&before, "energy_j");
+    assert!((energy_j / (300.0 * number(&before, "makespan_s")) - 1.0).abs() < 1e-9, "{energy_j}");
+    let error = 100.0 * (energy_j / number(&before, "measured_energy_j") - 1.0);
+    assert!((number(&before, "energy_error_pct") - error).abs() < 1e-9, "{error}");
+    // The window of philly's exclusive run, 1000 s longer.
+    let longer = measured.replace(",42944.939,", ",43944.939,");
+    assert_ne!(longer, measured);
+    let after = cell(&longer);
+    let less = number(&before, "measured_energy_j") - number(&after, "measured_energy_j");
+    assert!((less - 300_000.0).abs() < 1e-3, "{less}");
+}
+
 #[test]
 fn a_failed_check_is_exit_code_1() {
     let dir = tempfile::tempdir().unwrap();
@@ -420,7 +462,7 @@ fn a_failed_check_is_exit_code_1() {
 
 #[test]
 fn lists_name_everything() {
-    for (what, count) in [("traces", 3), ("policies", 14), ("workloads", 53)] {
+    for (what, count) in [("traces", 3), ("policies", 20), ("workloads", 53)] {
         assert_eq!(json(&["list", what, "--format", "json"]).as_array().unwrap().len(), count);
     }
     let parameters = json(&["list", "parameters", "--format", "json"]);

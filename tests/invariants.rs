@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use aegis_sim::engine::Time;
 use aegis_sim::policy::Params;
 use aegis_sim::sim::{RunRecord, World};
+use aegis_sim::workload::Metric;
 use common::{Case, Log, Shape, What, any_case, config};
 use proptest::prelude::*;
 
@@ -26,8 +27,11 @@ fn run(case: &Case) -> Ran {
 }
 
 impl Ran {
-    fn speeds(&self) -> Vec<f64> {
-        self.world.cluster.servers.iter().flat_map(|server| &server.gpus).map(|gpu| gpu.speed).collect()
+    /// Of a job on every GPU.
+    fn speeds(&self, job: usize) -> Vec<f64> {
+        let name = &self.record.jobs[job].workload;
+        let gpus = self.world.cluster.servers.iter().flat_map(|server| &server.gpus);
+        gpus.map(|gpu| gpu.speed_of(name)).collect()
     }
 
     fn memory_never_exceeds_what_can_be_allocated(&self) -> Checked {
@@ -125,7 +129,7 @@ impl Ran {
             let allowed_us = 2.0 * f64::from(changes.max(1));
             prop_assert!((done_us - asked_us).abs() <= allowed_us, "job {job}: {done_us} of {asked_us} us");
             let last = self.record.attempts.iter().rfind(|attempt| attempt.job == job).unwrap();
-            let speeds = self.speeds();
+            let speeds = self.speeds(job);
             let fastest = self.record.gpus_of(last).iter().map(|&gpu| speeds[gpu]).fold(0.0, f64::max);
             let alone_us = spec.startup.micros() as f64 + asked_us / fastest;
             prop_assert!((last.end - last.launch).micros() as f64 >= alone_us - 1.0);
@@ -137,36 +141,67 @@ impl Ran {
     /// What observers are told of the GPUs adds up to what the record says of them.
     fn gpu_events_add_up(&self) -> Checked {
         let span_s = self.record.makespan_s();
+        let power = self.world.model.power;
+        // Memory, activities, power, being active, and memory and power while active.
+        let state_of = |used_mib: f64, activity: [f64; 4]| {
+            let active = if activity.iter().any(|&level| level > 0.0) { 1.0 } else { 0.0 };
+            let [a, b, c, d] = activity;
+            let power_w = power.idle_w + power.gpu_util_w * d + power.drama_w * c;
+            [used_mib, a, b, c, d, power_w, active, active * used_mib, active * power_w]
+        };
+        let empty = state_of(0.0, [0.0; 4]);
         for (index, record) in self.record.gpus.iter().enumerate() {
-            let (mut busy_s, mut sums, mut state, mut since) =
-                (0.0, [0.0; 5], (0, [0.0; 5]), self.record.start);
-            let mut book = |until: Time, next: (usize, [f64; 5])| {
+            let (mut busy_s, mut sums, mut state, mut since) = (0.0, [0.0; 9], (0, empty), self.record.start);
+            let mut book = |until: Time, next: (usize, [f64; 9])| {
                 let passed_s = (until - since).as_s();
                 busy_s += if state.0 > 0 { passed_s } else { 0.0 };
                 sums = std::array::from_fn(|i| sums[i] + passed_s * state.1[i]);
                 (state, since) = (next, until);
             };
             for entry in &self.log.entries {
-                if let What::Gpu { gpu, jobs, used_mib, activity: [a, b, c, d] } = entry.what
+                if let What::Gpu { gpu, jobs, used_mib, activity } = entry.what
                     && gpu == index
                 {
-                    book(entry.time, (jobs, [used_mib, a, b, c, d]));
+                    book(entry.time, (jobs, state_of(used_mib, activity)));
                 }
             }
-            book(self.record.end, (0, [0.0; 5]));
-            let means = [
-                record.memory_mean_mib,
-                record.smact_mean,
-                record.smocc_mean,
-                record.drama_mean,
-                record.gpu_util_mean,
+            book(self.record.end, (0, empty));
+            let over_run = |mean: Option<f64>| mean.map(|mean| mean * span_s);
+            let while_active = |mean: f64| if record.active_s > 0.0 { record.active_s * mean } else { 0.0 };
+            let activity =
+                [record.smact_mean, record.smocc_mean, record.drama_mean, Some(record.gpu_util_mean)];
+            let known = Metric::ALL.map(|metric| self.world.knows(metric));
+            prop_assert_eq!(activity.map(|mean| mean.is_some()), known);
+            let [smact, smocc, drama, gpu_util] = activity.map(over_run);
+            let expected = [
+                Some(record.memory_mean_mib * span_s),
+                smact,
+                smocc,
+                drama,
+                gpu_util,
+                Some(record.energy_j),
+                Some(record.active_s),
+                Some(while_active(record.memory_active_mean_mib)),
+                Some(while_active(record.power_active_mean_w)),
             ];
             prop_assert!((busy_s - record.busy_s).abs() < 1e-3, "GPU {index}: busy {busy_s}, {record:?}");
-            for (sum, mean) in sums.iter().zip(means) {
+            for (sum, expected) in sums.iter().zip(expected).filter_map(|(sum, e)| Some((sum, e?))) {
                 prop_assert!(
-                    (sum - mean * span_s).abs() <= 1e-6 * (1.0 + sum),
+                    (sum - expected).abs() <= 1e-6 * (1.0 + sum),
                     "GPU {index}: {sums:?}, {record:?}"
                 );
+            }
+            // There is no activity but while active.
+            let while_active_means = [
+                record.smact_active_mean,
+                record.smocc_active_mean,
+                record.drama_active_mean,
+                record.gpu_util_active_mean,
+            ];
+            for ((sum, mean), _) in
+                sums[1..5].iter().zip(while_active_means).zip(known).filter(|(_, known)| *known)
+            {
+                prop_assert!((sum - while_active(mean)).abs() <= 1e-6 * (1.0 + sum), "{sums:?}, {record:?}");
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ mod common;
 
 use aegis_sim::cluster::ClusterSpec;
 use aegis_sim::engine::Time;
-use aegis_sim::metrics::Summary;
+use aegis_sim::metrics::{Resources, Summary};
 use aegis_sim::model::Model;
 use aegis_sim::policy::{ParamsFile, PolicySpec, resolve_params};
 use aegis_sim::sim::{NoObserver, Observer, RunRecord, World, simulate};
@@ -117,7 +117,7 @@ fn a_job_left_alone_is_back_at_full_speed() {
         let traffic = 0.5 * 0.45 * 0.5;
         let long = 1.0 + 0.36 * (0.125 + 2.5 * 9000.0 / 40000.0) + traffic;
         let short = 1.0 + 0.2025 * (0.125 + 2.5 * 9000.0 / 40000.0) + traffic;
-        let saturation = ((0.45 / long + 0.6 / short) / 0.625).sqrt();
+        let saturation = f64::sqrt((0.45 / long + 0.6 / short) / 0.625);
         assert!(saturation > 1.1, "{saturation}");
         assert!((rates[1] - 1.0 / (long * saturation)).abs() < 1e-12, "{policy}: {rates:?}");
         assert!(record.jobs[0].end < record.jobs[0].submit + Time::from_whole_s(350), "{policy}");
@@ -387,4 +387,79 @@ fn a_job_that_died_does_not_come_back_on_a_gpu_that_is_known_to_be_too_small() {
     assert_eq!(run([12288.0, 24576.0], "aegis", [11000, 5000, 23000]), [1, 1]);
     // It dies alone on GPU 0, although the last sample still showed the job before it.
     assert_eq!(run([24576.0, 81920.0], "exclusive", [15000, 15000, 70000]), [0, 1]);
+}
+
+const POWER: &str = "schema_version = 1\n[power]\nidle_w = 50.0\ngpu_util_w = 200.0\ndrama_w = 100.0\n";
+
+fn assert_figures(got: &Resources, expected: [(&str, f64); 10]) {
+    for ((name, got), (of, expected)) in got.figures().into_iter().zip(expected) {
+        assert_eq!(name, of);
+        assert!((got - expected).abs() <= 1e-9 * expected, "{name}: {got}, not {expected}");
+    }
+}
+
+/// Active from 20 to 100 s with the gang on GPU 0, and from 110 to 150 s with the other job; never on GPU 1, although
+/// the gang's second rank holds memory there.
+#[test]
+fn energy_and_means_while_active_are_those_worked_out_by_hand() {
+    let head = HEAD.replace("workload,gpus", "workload,gpu_rank,gpus");
+    let rows = "gang,0,2,100,20,9000,,,0.6,0.3,0.25,0.5,9000,1\ngang,1,,,,428,,,0,0,0,0,,\n\
+                solo,0,1,50,10,5000,,,0.3,0.15,0.1,0.25,5000,1\n";
+    let catalogue = Catalogue::parse("w.csv", format!("{head}{rows}").as_bytes()).unwrap();
+    let trace = trace("0,0,gang,2\n1,100,solo,1\n");
+    let mut world = World::new(&trace, catalogue, cluster(&[1.0, 1.0]), Model::builtin()).unwrap();
+    world.model.override_with("m.toml", POWER).unwrap();
+    for (blind, read) in [("none", 1.0), ("0", 0.0), ("1", 1.0)] {
+        let setting = format!("telemetry_blind_gpu={blind}");
+        let record = run_with(&world, "exclusive", "ideal", &[&setting], &mut NoObserver);
+        assert_eq!(record.gpus.iter().map(|gpu| gpu.active_s).collect::<Vec<_>>(), [120.0, 0.0]);
+        assert!(record.gpus[1].power_active_mean_w.is_nan());
+        let smact = (80.0 * 0.6 + 40.0 * 0.3) / 120.0;
+        let energy_j = 2.0 * 150.0 * 50.0 + 80.0 * (100.0 + 25.0) + 40.0 * (50.0 + 10.0);
+        assert_figures(
+            &Summary::of(&record).resources,
+            [
+                ("active_share", 120.0 / 300.0),
+                ("smact_active_mean", read * smact),
+                ("smocc_active_mean", read * smact / 2.0),
+                ("true_smact_active_mean", smact),
+                ("true_smocc_active_mean", smact / 2.0),
+                ("drama_active_mean", (80.0 * 0.25 + 40.0 * 0.1) / 120.0),
+                ("gpu_util_active_mean", (80.0 * 0.5 + 40.0 * 0.25) / 120.0),
+                ("memory_active_mean_mib", (80.0 * 9000.0 + 40.0 * 5000.0) / 120.0),
+                ("power_active_mean_w", 50.0 + (80.0 * 125.0 + 40.0 * 60.0) / 120.0),
+                ("energy_j", energy_j),
+            ],
+        );
+    }
+}
+
+/// Two jobs that share a GPU slow each other down: SMACT goes with their pace, GPU utilisation does not.
+#[test]
+fn a_shared_gpu_is_utilised_whatever_the_pace() {
+    let world = with_round_interference(world(PAIR, "0,0,long,1\n1,0,short,1\n", &[1.0]));
+    let record = ideal(&world, "lucid", &mut NoObserver);
+    let [long, short] = [0, 1].map(|job| record.jobs[job].end.as_s());
+    assert!(long > short, "{long} {short}");
+    // The kernels of both are there until the shorter one ends.
+    let gpu = &record.gpus[0];
+    let [first, second] = [0, 1].map(|attempt| record.attempts[attempt].first_activity.unwrap().as_s());
+    let (together_s, alone_s) = (short - second, second - first + long - short);
+    assert!(together_s > 95.0, "{together_s}");
+    let expected = (together_s * (1.0 - 0.6 * 0.5) + alone_s * 0.4) / (together_s + alone_s);
+    assert!((gpu.gpu_util_active_mean - expected).abs() < 1e-9, "{} {expected}", gpu.gpu_util_active_mean);
+    // What a job does to the multiprocessors is its work times its SMACT, however long it takes.
+    let smact_s = 295.0 * 0.45 + 95.0 * 0.6;
+    assert!((gpu.smact_active_mean * gpu.active_s - smact_s).abs() < 1e-3, "{}", gpu.smact_active_mean);
+}
+
+#[test]
+fn a_run_without_activity_has_no_means_of_it() {
+    let mut world = world("holder,1,100,10,9000,,,0,0,0,0,9000,1\n", "0,0,holder,1\n", &[1.0, 1.0]);
+    world.model.override_with("m.toml", POWER).unwrap();
+    let got = Summary::of(&ideal(&world, "exclusive", &mut NoObserver)).resources;
+    assert_eq!((got.active_share, got.energy_j), (0.0, 2.0 * 100.0 * 50.0));
+    for (name, value) in &got.figures()[1..9] {
+        assert!(value.is_nan(), "{name}: {value}");
+    }
 }

@@ -7,8 +7,6 @@ use super::pairs::mean;
 use crate::error::{Result, input_error};
 use crate::workload::Catalogue;
 
-/// GPUs of the server that the runs were recorded on.
-const GPUS: usize = 3;
 /// Dispatches further apart than this had to wait for more than the scheduler.
 const BUSY_INTERVAL_S: f64 = 5.0;
 
@@ -38,20 +36,20 @@ pub struct LeftOut {
     pub job_errors: Vec<f64>,
 }
 
-/// Fits factors and lags to recorded runs.
+/// Fits factors and lags to runs recorded on a server with `gpus` GPUs.
 ///
 /// # Errors
 /// If there are no exclusive runs, or too few dispatches to tell ticks and lags by.
-pub fn cadence(source: &str, attempts: &[AttemptRow], catalogue: &Catalogue) -> Result<Cadence> {
+pub fn cadence(source: &str, attempts: &[AttemptRow], catalogue: &Catalogue, gpus: usize) -> Result<Cadence> {
     let of = |policy: &str| attempts.iter().filter(|a| a.policy == policy).collect::<Vec<_>>();
     let exclusive = of("exclusive");
     let too_few = |what: &str| input_error!("{source}: no {what}; give the attempts of complete runs");
     if exclusive.is_empty() {
         return Err(too_few("attempt of the policy exclusive"));
     }
-    if let Some(attempt) = exclusive.iter().find(|a| catalogue.workloads()[a.workload].gpus as usize > GPUS) {
+    if let Some(attempt) = exclusive.iter().find(|a| catalogue.workloads()[a.workload].gpus as usize > gpus) {
         let name = &catalogue.workloads()[attempt.workload].name;
-        return Err(input_error!("{source}: {name} needs more than the {GPUS} GPUs of the recorded server"));
+        return Err(input_error!("{source}: {name} needs more than the {gpus} GPUs of the recorded server"));
     }
     let intervals = intervals(&exclusive);
     let exclusive_tick_s =
@@ -61,7 +59,7 @@ pub fn cadence(source: &str, attempts: &[AttemptRow], catalogue: &Catalogue) -> 
     if busy.is_empty() {
         return Err(too_few("two dispatches of the policy aegis within 5 s"));
     }
-    let waits = waits_for_gpus(&exclusive, catalogue);
+    let waits = waits_for_gpus(&exclusive, catalogue, gpus);
     if waits.is_empty() {
         return Err(too_few("exclusive dispatch that waited for a GPU"));
     }
@@ -138,19 +136,19 @@ fn intervals(attempts: &[&AttemptRow]) -> Vec<f64> {
 }
 
 /// How long after its GPUs came free each job was dispatched, where it was first in the queue by then.
-fn waits_for_gpus(attempts: &[&AttemptRow], catalogue: &Catalogue) -> Vec<f64> {
+fn waits_for_gpus(attempts: &[&AttemptRow], catalogue: &Catalogue, gpus: usize) -> Vec<f64> {
     let mut waits = Vec::new();
     for trace in traces(attempts) {
-        let mut free = [0.0; GPUS];
+        let mut free = vec![0.0; gpus];
         let mut previous: f64 = 0.0;
         for attempt in dispatched(attempts, trace) {
-            let gpus = catalogue.workloads()[attempt.workload].gpus as usize;
+            let wanted = catalogue.workloads()[attempt.workload].gpus as usize;
             free.sort_by(f64::total_cmp);
-            let ready = free[gpus - 1];
+            let ready = free[wanted - 1];
             if ready > attempt.submit_s.max(previous) {
                 waits.push(attempt.dispatch_s - ready);
             }
-            free[..gpus].fill(attempt.end_s);
+            free[..wanted].fill(attempt.end_s);
             previous = attempt.dispatch_s;
         }
     }
@@ -206,7 +204,7 @@ mod tests {
         // The first GPU comes free with the first end; the job is dispatched 1.5 s later.
         attempts.push(attempt("a", "exclusive", attempts[0].end_s + 1.5, 1.1));
         attempts.extend([attempt("b", "aegis", 1.0, 2.0), attempt("b", "aegis", 4.0, 2.0)]);
-        let got = cadence("t.csv", &attempts, &catalogue).unwrap();
+        let got = cadence("t.csv", &attempts, &catalogue, 3).unwrap();
         let near = |got: f64, want: f64| assert!((got - want).abs() < 1e-9, "{got} {want}");
         near(got.runtime_factors["unet_voc_1gpu"], 1.1);
         near(got.exclusive_tick_s, 2.0);
@@ -216,7 +214,7 @@ mod tests {
         near(got.runtime_sigma, 0.0);
         // Nothing is known of a trace's workloads where there is no other trace.
         near(got.left_out[0].total_error, 1.0 / 1.1 - 1.0);
-        let message = cadence("t.csv", &attempts[4..], &catalogue).unwrap_err().to_string();
+        let message = cadence("t.csv", &attempts[4..], &catalogue, 3).unwrap_err().to_string();
         assert!(message.starts_with("t.csv: no attempt of the policy exclusive"), "{message}");
     }
 }

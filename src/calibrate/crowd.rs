@@ -1,115 +1,58 @@
-//! Three and more jobs on one GPU: what pairs say about them, and the constant that they add.
+//! Several jobs on one GPU as the model has them, beside what was measured.
 
 use super::data::Crowd;
 use super::pairs::mean;
-use crate::model::Interference;
-use crate::workload::Catalogue;
+use crate::model::{Interference, Saturation};
+use crate::workload::{Catalogue, Workload};
 
 /// A staggered run starts its next job this long after the previous one's first activity.
 const WATCH_S: f64 = 30.0;
-const STEP: f64 = 0.005;
-const STEPS: usize = 100;
 
-/// Relative errors of simulated slowdowns, with sign, by case.
-#[derive(Debug, Clone, Default)]
+/// Relative errors of simulated slowdowns, with sign, by run.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct CrowdErrors {
     pub mean: Vec<f64>,
     pub max: Vec<f64>,
 }
 
-/// Terms beyond pairs that explain how crowded GPUs slow down.
-pub struct CrowdFit {
-    pub crowding: f64,
-    pub without: CrowdErrors,
-    pub train: CrowdErrors,
-    /// From fits without the cases that have the same jobs.
-    pub held_out: CrowdErrors,
-    /// From profiles alone, with the same crowding.
-    pub profiles: CrowdErrors,
-    /// Pressures multiplied instead of added, without a term for crowding.
-    pub product: CrowdErrors,
-}
-
-/// Fits `crowding` to runs of several jobs, the rest of the model given.
-pub fn fit(crowds: &[Crowd], model: &Interference, catalogue: &Catalogue) -> CrowdFit {
-    let added = |crowding: f64| Interference { crowding, ..model.clone() };
-    let errors = |model: &Interference, product: bool| {
+impl CrowdErrors {
+    pub fn of(
+        crowds: &[Crowd],
+        interference: &Interference,
+        saturation: Saturation,
+        catalogue: &Catalogue,
+    ) -> CrowdErrors {
         let mut errors = CrowdErrors::default();
         for crowd in crowds {
-            let (mean, max) = simulate(crowd, model, product, catalogue);
+            let (mean, max) = simulate(crowd, interference, saturation, catalogue);
             errors.mean.push(mean / crowd.mean_slowdown - 1.0);
             errors.max.push(max / crowd.max_slowdown - 1.0);
         }
         errors
-    };
-    let tried: Vec<(f64, CrowdErrors)> = (0..=STEPS)
-        .map(|step| {
-            let crowding = step as f64 * STEP;
-            (crowding, errors(&added(crowding), false))
-        })
-        .collect();
-    let best = |keep: &dyn Fn(usize) -> bool| {
-        let score = |errors: &CrowdErrors| errors.keep(keep).score();
-        tried
-            .iter()
-            .reduce(|best, next| if score(&next.1) < score(&best.1) { next } else { best })
-            .expect("the grid is not empty")
-    };
-    let chosen = best(&|_| true);
-    let mut held_out = CrowdErrors::default();
-    for (i, crowd) in crowds.iter().enumerate() {
-        let refit = best(&|other| jobs(&crowds[other]) != jobs(crowd) || crowds.len() == 1);
-        held_out.mean.push(refit.1.mean[i]);
-        held_out.max.push(refit.1.max[i]);
-    }
-    let profiles = Interference { factors: Default::default(), ..added(chosen.0) };
-    CrowdFit {
-        crowding: chosen.0,
-        without: tried[0].1.clone(),
-        train: chosen.1.clone(),
-        held_out,
-        profiles: errors(&profiles, false),
-        product: errors(&added(0.0), true),
-    }
-}
-
-fn jobs(crowd: &Crowd) -> Vec<usize> {
-    let mut jobs: Vec<usize> = crowd.jobs.iter().map(|job| job.0).collect();
-    jobs.sort_unstable();
-    jobs
-}
-
-impl CrowdErrors {
-    fn keep(&self, keep: &dyn Fn(usize) -> bool) -> CrowdErrors {
-        let kept = |errors: &[f64]| (0..errors.len()).filter(|&i| keep(i)).map(|i| errors[i]).collect();
-        CrowdErrors { mean: kept(&self.mean), max: kept(&self.max) }
     }
 
-    fn absolute(errors: &[f64]) -> f64 {
-        mean(&errors.iter().map(|error| error.abs()).collect::<Vec<_>>())
-    }
-
-    /// What a fit minimises: mean and worst slowdown count alike. Rounded, so that ties do not hang on the
-    /// last bit.
-    pub fn score(&self) -> f64 {
-        let score = (Self::absolute(&self.mean) + Self::absolute(&self.max)) / 2.0;
-        (score * 1e9).round() / 1e9
+    /// Mean absolute error of the mean slowdown; 0 without runs.
+    pub fn mean_slowdown(&self) -> f64 {
+        absolute(&self.mean)
     }
 
     pub fn describe(&self) -> String {
-        let [mean, max] = [&self.mean, &self.max].map(|errors| 100.0 * Self::absolute(errors));
+        let [mean, max] = [&self.mean, &self.max].map(|errors| 100.0 * absolute(errors));
         format!("mean slowdown {mean:.1} %, worst slowdown {max:.1} %")
-    }
-
-    /// Errors of the mean slowdown by case, in percent.
-    pub fn by_case(&self) -> String {
-        let errors: Vec<String> = self.mean.iter().map(|error| format!("{:+.1}", 100.0 * error)).collect();
-        errors.join(" ")
     }
 }
 
+fn absolute(errors: &[f64]) -> f64 {
+    if errors.is_empty() { 0.0 } else { mean(&errors.iter().map(|error| error.abs()).collect::<Vec<_>>()) }
+}
+
 /// Mean and worst slowdown of a run, relative to the published solo runtimes.
-fn simulate(crowd: &Crowd, model: &Interference, product: bool, catalogue: &Catalogue) -> (f64, f64) {
+pub fn simulate(
+    crowd: &Crowd,
+    interference: &Interference,
+    saturation: Saturation,
+    catalogue: &Catalogue,
+) -> (f64, f64) {
     let workloads: Vec<_> = crowd.jobs.iter().map(|&(index, _)| &catalogue.workloads()[index]).collect();
     let mut start = 0.0;
     let mut starts = Vec::with_capacity(workloads.len());
@@ -132,7 +75,8 @@ fn simulate(crowd: &Crowd, model: &Interference, product: bool, catalogue: &Cata
         let on: Vec<usize> = (0..work.len()).filter(|&i| active[i] <= now && ends[i].is_none()).collect();
         let mut span =
             active.iter().map(|at| at - now).filter(|&wait| wait > 0.0).fold(f64::INFINITY, f64::min);
-        let slowdowns: Vec<f64> = on.iter().map(|&i| slowdown(i, &on, &workloads, model, product)).collect();
+        let together: Vec<&Workload> = on.iter().map(|&i| workloads[i]).collect();
+        let slowdowns = slowdowns(&together, interference, saturation);
         let mut first = None;
         for (&i, slowdown) in on.iter().zip(&slowdowns) {
             if work[i] * slowdown <= span {
@@ -157,26 +101,17 @@ fn simulate(crowd: &Crowd, model: &Interference, product: bool, catalogue: &Cata
     (mean(&slowdowns), slowdowns.iter().copied().fold(0.0, f64::max))
 }
 
-fn slowdown(
-    victim: usize,
-    on: &[usize],
-    workloads: &[&crate::workload::Workload],
-    model: &Interference,
-    product: bool,
-) -> f64 {
-    let own = workloads[victim];
-    let sensitivity = model.factors(&own.name).sensitivity;
-    let pressures = on.iter().filter(|&&i| i != victim).map(|&i| {
-        let other = workloads[i];
-        let factors = model.factors(&other.name);
-        let traffic = model.traffic(other.profile(0), factors) * own.profile(0).drama.mean;
-        (model.pressure(other.profile(0), factors) + traffic) * sensitivity
-    });
-    let waiting = match product {
-        true => pressures.map(|p| 1.0 + p).product::<f64>(),
-        false => 1.0 + pressures.sum::<f64>(),
+/// Of jobs that share a GPU.
+fn slowdowns(workloads: &[&Workload], interference: &Interference, saturation: Saturation) -> Vec<f64> {
+    let jobs: Vec<_> =
+        workloads.iter().map(|w| interference.contention(&w.name, w.profile(0), 1.0)).collect();
+    let waiting = |victim: usize| {
+        let others = (0..jobs.len()).filter(|&other| other != victim);
+        1.0 + others.map(|other| jobs[other].pressure_on(&jobs[victim])).sum::<f64>()
     };
-    waiting + model.crowding(on.len() - 1)
+    let waiting: Vec<f64> = (0..jobs.len()).map(waiting).collect();
+    let saturated = saturation.slowdown(jobs.iter().zip(&waiting).map(|(job, waiting)| job.busy / waiting));
+    waiting.iter().map(|waiting| waiting * saturated).collect()
 }
 
 #[cfg(test)]
@@ -184,10 +119,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_crowding_is_recovered() {
+    fn what_the_model_says_has_no_error() {
         let catalogue = Catalogue::builtin();
-        let model = crate::model::Model::builtin().interference;
-        let truth = Interference { crowding: 0.165, ..model.clone() };
+        let model = crate::model::Model::builtin();
+        let truth = Saturation { capacity: 0.7, exponent: 0.8 };
         let crowds: Vec<Crowd> = [(true, 3), (true, 5), (false, 4)]
             .into_iter()
             .map(|(staggered, count)| {
@@ -196,12 +131,25 @@ mod tests {
                 let (mean_slowdown, max_slowdown) = (1.0, 1.0);
                 let mut crowd =
                     Crowd { case, staggered, jobs, mean_slowdown, max_slowdown, serial_slowdown: 0.97 };
-                (crowd.mean_slowdown, crowd.max_slowdown) = simulate(&crowd, &truth, false, &catalogue);
+                (crowd.mean_slowdown, crowd.max_slowdown) =
+                    simulate(&crowd, &model.interference, truth, &catalogue);
                 crowd
             })
             .collect();
-        let got = fit(&crowds, &model, &catalogue);
-        assert_eq!(got.crowding, 0.165);
-        assert!(got.held_out.mean.iter().all(|error| error.abs() < 1e-9));
+        let errors = |saturation| CrowdErrors::of(&crowds, &model.interference, saturation, &catalogue);
+        assert_eq!(errors(truth).mean_slowdown(), 0.0);
+        assert!(errors(Saturation { exponent: 0.0, ..truth }).mean.iter().any(|error| *error < -0.02));
+    }
+
+    #[test]
+    fn a_saturated_gpu_slows_all_its_jobs_alike() {
+        let catalogue = Catalogue::builtin();
+        let model = crate::model::Model::builtin();
+        let workload = catalogue.get("vgg16_imagenet_bs32_1gpu").unwrap();
+        let of = |saturation| slowdowns(&[workload; 2], &model.interference, saturation);
+        let without = of(Saturation { capacity: 1e6, exponent: 1.0 })[0];
+        let load = 2.0 * workload.profile(0).smact.unwrap().mean / without;
+        let with = of(Saturation { capacity: load / 2.0, exponent: 1.0 });
+        assert!((with[0] - 2.0 * without).abs() < 1e-12 && with[0] == with[1], "{with:?}");
     }
 }

@@ -43,6 +43,9 @@ pub fn fit(data: &Observations<'_>, pressures: &[f64]) -> Factors {
             for (a, b) in data.pairs.iter().map(key).collect::<BTreeSet<_>>() {
                 let (test, train): (Vec<usize>, Vec<usize>) =
                     all.iter().partition(|&&k| key(&data.pairs[k / 2]) == (a, b));
+                if train.is_empty() {
+                    continue;
+                }
                 let refit = robust::fit(x.clone(), ridge, REFIT_ITERATIONS, &train, &data.rates, &predict);
                 errors.add(data.errors(&test, |k| predict(&refit, k).0));
             }

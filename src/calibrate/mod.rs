@@ -7,16 +7,23 @@ mod cadence;
 mod crowd;
 mod data;
 mod factors;
-mod host;
 mod pairs;
+mod power;
 mod render;
 mod robust;
+mod saturation;
 
-pub use host::run_host;
+use std::collections::BTreeMap;
 
-use crate::error::Result;
-use crate::model::{Interference, PairFactors};
+pub use power::run_power;
+pub use saturation::{SaturationData, run_saturation};
+
+use crate::cluster::ClusterSpec;
+use crate::error::{Result, input_error};
+use crate::model::{Interference, Model, PairFactors, Utilization};
 use crate::workload::Catalogue;
+use factors::Factors;
+use pairs::{Fit, Form, Observations, Signal};
 
 /// Measurements that ship with the simulator: where they stand in the repository, and their bytes.
 pub const BUILTIN_PAIRS: (&str, &[u8]) =
@@ -40,111 +47,149 @@ impl Report {
         self.lines.push((name.into(), value.into()));
     }
 
-    fn errors(&mut self, prefix: &str, candidate: &Candidate<'_>) {
-        let Candidate { fit, crowd, .. } = candidate;
+    fn errors(&mut self, prefix: &str, candidate: &Candidate) {
+        let Candidate { fit, factors, .. } = candidate;
         for (name, errors) in [
             ("error, profiles, in the fit", &fit.train),
             ("error, profiles, workload left out", &fit.by_workload),
             ("error, profiles, family left out", &fit.by_family),
-            ("error, factors, in the fit", &fit.factors.train),
-            ("error, factors, pair left out", &fit.factors.by_pair),
-        ] {
-            self.line(format!("{prefix}{name}"), errors.describe());
-        }
-        let Some((_, crowd)) = crowd else { return };
-        for (name, errors) in [
-            ("crowd error, no crowding", &crowd.without),
-            ("crowd error, in the fit", &crowd.train),
-            ("crowd error, same jobs left out", &crowd.held_out),
-            ("crowd error, without factors", &crowd.profiles),
+            ("error, factors, in the fit", &factors.train),
+            ("error, factors, pair left out", &factors.by_pair),
         ] {
             self.line(format!("{prefix}{name}"), errors.describe());
         }
     }
 }
 
-/// Fits the interference model to pairs of jobs and, if given, to runs of more jobs.
+/// Fits the interference model to pairs of jobs: from SMACT and DRAMA, and from GPU utilisation alone; where a workload of the pairs has no SMACT or DRAMA, from the latter only.
 ///
 /// # Errors
 /// [`Error::Input`](crate::Error::Input) with file, line and column for anything that cannot be used.
-pub fn run_pairs(
-    pairs_csv: (&str, &[u8]),
-    multiway: Option<(&str, &[u8])>,
-    catalogue: &Catalogue,
-) -> Result<Report> {
+pub fn run_pairs(pairs_csv: (&str, &[u8]), catalogue: &Catalogue) -> Result<Report> {
     let (source, bytes) = pairs_csv;
     let pairs = data::read_pairs(source, bytes, catalogue)?;
-    let crowds = match multiway {
-        Some((source, bytes)) => Some((source, data::read_crowds(source, bytes, catalogue)?)),
-        None => None,
+    let uncounted = pairs::without_counters(&pairs, catalogue);
+    let signal = if uncounted.is_none() { Signal::Counters } else { Signal::Utilization };
+    let by_utilization = Observations::new(&pairs, catalogue, Signal::Utilization);
+    let utilization = Fit::new(&by_utilization, Form::Kernels);
+    let data = Observations::new(&pairs, catalogue, signal);
+    let candidate = |form| {
+        let fit = Fit::new(&data, form);
+        let factors = factors::fit(&data, &fit.pressures(&data));
+        let model = match signal {
+            Signal::Counters => model_of_counters(&fit, &factors, &utilization),
+            Signal::Utilization => model_of_utilization(&fit, &factors),
+        };
+        Candidate { fit, factors, model }
     };
-    let [kernels, traffic] = pairs::fits(&pairs, catalogue).map(|fit| {
-        let crowds = crowds.as_ref().map(|(source, crowds)| (*source, crowds.as_slice()));
-        Candidate::new(fit, crowds, catalogue)
-    });
-    let (chosen, rejected) =
-        if traffic.score() < kernels.score() { (traffic, kernels) } else { (kernels, traffic) };
-    let mut report = Report { toml: render::interference(source, pairs.len(), &chosen), lines: Vec::new() };
+    let kernels = candidate(Form::Kernels);
+    let traffic = (signal == Signal::Counters).then(|| candidate(Form::Traffic));
+    let (chosen, rejected) = match traffic {
+        Some(traffic) if traffic.score() < kernels.score() => (traffic, Some(kernels)),
+        traffic => (kernels, traffic),
+    };
+    let baselines = [Form::Constant, Form::Linear].map(|form| Fit::new(&data, form));
+    let described = render::Pairs { source, catalogue, count: pairs.len(), uncounted, baselines: &baselines };
+    let toml = match signal {
+        Signal::Counters => render::interference(&described, &chosen, &utilization),
+        Signal::Utilization => render::utilization(&described, &chosen),
+    };
+    let mut report = Report { toml, lines: Vec::new() };
     let model = &chosen.model;
     report.line("pairs", pairs.len().to_string());
-    report.line("base", format!("{:.3}", model.base));
-    report.line("memory_slope", format!("{:.3}", model.memory_slope));
-    report.line("traffic", format!("{:.3}", model.traffic));
-    report.line("crowding", format!("{:.3}", model.crowding));
-    report.line("ridge on log factors", chosen.fit.factors.ridge.to_string());
-    let [constant, linear] = pairs::baselines(&pairs, catalogue);
-    report.line("error, constant rate, workload left out", constant.describe());
-    report.line("error, linear in SMACT, workload left out", linear.describe());
+    match uncounted {
+        None => {
+            report.line("base", format!("{:.3}", model.base));
+            report.line("memory_slope", format!("{:.3}", model.memory_slope));
+            report.line("traffic", format!("{:.3}", model.traffic));
+        }
+        Some(name) => report.line("fitted to GPU utilisation, as SMACT or DRAMA is not known of", name),
+    }
+    if let Some(form) = &model.gpu_utilization {
+        report.line("gpu_utilization.base", format!("{:.3}", form.base));
+        report.line("gpu_utilization.memory_slope", format!("{:.3}", form.memory_slope));
+    }
+    report.line("ridge on log factors", chosen.factors.ridge.to_string());
+    for (name, fit) in
+        ["constant rate", &format!("linear in the sum of {}", signal.name())].into_iter().zip(&baselines)
+    {
+        report.line(format!("error, {name}, workload left out"), fit.by_workload.describe());
+        report.line(format!("error, {name}, family left out"), fit.by_family.describe());
+    }
     report.errors("", &chosen);
-    report.errors(&format!("rejected, traffic {:.3}: ", rejected.model.traffic), &rejected);
-    if let Some((_, crowd)) = &chosen.crowd {
-        report.line("crowd errors by case, left out", crowd.held_out.by_case());
-        report.line("crowd error, pressures multiplied, no crowding", crowd.product.describe());
+    if signal == Signal::Counters {
+        for (name, errors) in [
+            ("error, GPU utilisation alone, in the fit", &utilization.train),
+            ("error, GPU utilisation alone, workload left out", &utilization.by_workload),
+            ("error, GPU utilisation alone, family left out", &utilization.by_family),
+        ] {
+            report.line(name, errors.describe());
+        }
+    }
+    if let Some(rejected) = &rejected {
+        report.errors(&format!("rejected, traffic {:.3}: ", rejected.model.traffic), rejected);
     }
     Ok(report)
 }
 
-/// A fit to pairs with what it makes of runs of more jobs.
-struct Candidate<'a> {
-    fit: pairs::Fit,
+/// As the model file has it.
+fn model_of_counters(fit: &Fit, factors: &Factors, utilization: &Fit) -> Interference {
+    Interference {
+        base: rounded(fit.base()),
+        memory_slope: rounded(fit.memory_slope()),
+        memory_unit_mib: pairs::MEMORY_UNIT_MIB,
+        traffic: rounded(fit.traffic()),
+        factors: written(factors),
+        gpu_utilization: Some(Utilization {
+            base: rounded(utilization.base()),
+            memory_slope: rounded(utilization.memory_slope()),
+            factors: Default::default(),
+        }),
+    }
+}
+
+/// Likewise; what holds for workloads with SMACT and DRAMA stays as it is built in.
+fn model_of_utilization(fit: &Fit, factors: &Factors) -> Interference {
+    Interference {
+        gpu_utilization: Some(Utilization {
+            base: rounded(fit.base()),
+            memory_slope: rounded(fit.memory_slope()),
+            factors: written(factors),
+        }),
+        ..Model::builtin().interference.without_factors()
+    }
+}
+
+/// A fit to pairs.
+struct Candidate {
+    fit: Fit,
+    factors: Factors,
     /// As the model file has it.
     model: Interference,
-    /// The data's name, and the fit.
-    crowd: Option<(&'a str, crowd::CrowdFit)>,
 }
 
-impl<'a> Candidate<'a> {
-    fn new(fit: pairs::Fit, crowds: Option<(&'a str, &[data::Crowd])>, catalogue: &Catalogue) -> Self {
-        let mut model = Interference {
-            base: rounded(fit.base),
-            memory_slope: rounded(fit.memory_slope),
-            memory_unit_mib: pairs::MEMORY_UNIT_MIB,
-            traffic: rounded(fit.traffic),
-            crowding: 0.0,
-            factors: fit.factors.of.iter().map(|(name, &factors)| (name.clone(), written(factors))).collect(),
-        };
-        let crowd = crowds.map(|(source, crowds)| (source, crowd::fit(crowds, &model, catalogue)));
-        if let Some((_, crowd)) = &crowd {
-            model.crowding = rounded(crowd.crowding);
-        }
-        Candidate { fit, model, crowd }
-    }
-
-    /// Errors on what was left out: of pair speeds, plus of crowds where there are any.
+impl Candidate {
+    /// Errors of pair speeds on what was left out.
     fn score(&self) -> f64 {
-        let crowd = self.crowd.as_ref().map_or(0.0, |(_, crowd)| crowd.held_out.score());
-        self.fit.by_workload.score() + crowd
+        self.fit.by_workload.score()
     }
 }
 
-/// Fits runtime factors and the schedulers' lags to recorded runs.
+/// Fits runtime factors and the schedulers' lags to runs recorded on the cluster's one server.
 ///
 /// # Errors
 /// [`Error::Input`](crate::Error::Input) with file, line and column for anything that cannot be used.
-pub fn run_cadence(timelines: (&str, &[u8]), catalogue: &Catalogue) -> Result<Report> {
+pub fn run_cadence(timelines: (&str, &[u8]), catalogue: &Catalogue, cluster: &ClusterSpec) -> Result<Report> {
     let (source, bytes) = timelines;
     let attempts = data::read_attempts(source, bytes, catalogue)?;
-    let cadence = cadence::cadence(source, &attempts, catalogue)?;
+    let [server] = cluster.servers.as_slice() else {
+        return Err(input_error!(
+            "{}: found {} servers; the runs of {source} are those of one server, so give a file with that one",
+            cluster.source,
+            cluster.servers.len()
+        ));
+    };
+    let cadence = cadence::cadence(source, &attempts, catalogue, server.gpus.len())?;
     let mut report = Report { toml: render::cadence(source, &cadence), lines: Vec::new() };
     report.line("exclusive attempts", cadence.attempts.to_string());
     report.line("tick_s [exclusive]", format!("{:.2}", cadence.exclusive_tick_s));
@@ -166,15 +211,21 @@ fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
 
-fn written(factors: PairFactors) -> PairFactors {
+fn written(factors: &Factors) -> BTreeMap<String, PairFactors> {
     // A factor is never 0: such a workload would be one that nothing can disturb.
     let at_least = |value: f64| rounded(value).max(0.001);
-    PairFactors { aggressor: at_least(factors.aggressor), sensitivity: at_least(factors.sensitivity) }
+    let both = |factors: &PairFactors| PairFactors {
+        aggressor: at_least(factors.aggressor),
+        sensitivity: at_least(factors.sensitivity),
+    };
+    factors.of.iter().map(|(name, factors)| (name.clone(), both(factors))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::ClusterSpec;
+    use crate::experiment::Evaluation;
 
     fn assert_same(got: &str, file: &str) {
         let different = got.lines().zip(file.lines()).find(|(got, file)| got != file);
@@ -183,13 +234,33 @@ mod tests {
 
     #[test]
     fn the_builtin_interference_is_reproduced() {
-        let report = run_pairs(BUILTIN_PAIRS, Some(BUILTIN_MULTIWAY), &Catalogue::builtin()).unwrap();
+        let report = run_pairs(BUILTIN_PAIRS, &Catalogue::builtin()).unwrap();
         assert_same(&report.toml, include_str!("../../models/interference.toml"));
     }
 
     #[test]
+    fn the_builtin_power_is_reproduced() {
+        let report = run_power(&Evaluation::builtin().measured, ClusterSpec::builtin().gpu_count()).unwrap();
+        assert_same(&report.toml, include_str!("../../models/power.toml"));
+    }
+
+    #[test]
     fn the_builtin_cadence_is_reproduced() {
-        let report = run_cadence(BUILTIN_TIMELINES, &Catalogue::builtin()).unwrap();
+        let report = run_cadence(BUILTIN_TIMELINES, &Catalogue::builtin(), &ClusterSpec::builtin()).unwrap();
         assert_same(&report.toml, include_str!("../../models/cadence.toml"));
+    }
+    #[test]
+    fn runs_are_those_of_the_server_that_is_given() {
+        let text =
+            "schema_version = 1\n[[server]]\nname = \"a\"\n[[server.gpu]]\nmodel = \"m\"\nmemory_mib = 8\n";
+        let refused = |text: &str| {
+            let cluster = ClusterSpec::parse("c.toml", text).unwrap();
+            run_cadence(BUILTIN_TIMELINES, &Catalogue::builtin(), &cluster).unwrap_err().to_string()
+        };
+        let message = refused(text);
+        assert!(message.contains("needs more than the 1 GPUs of the recorded server"), "{message}");
+        let message =
+            refused(&format!("{text}{}", text.replace("schema_version = 1", "").replace("\"a\"", "\"b\"")));
+        assert!(message.starts_with("c.toml: found 2 servers"), "{message}");
     }
 }

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::data::{Pair, stem};
-use super::factors::{self, Factors};
 use super::robust::{self, Gradient};
 use crate::metrics::quantile_of_sorted;
-use crate::workload::Catalogue;
+use crate::workload::{Activity, Catalogue, Workload};
 
 /// The unit of peak memory in the pressure: the memory of an A100 40 GB.
 pub const MEMORY_UNIT_MIB: f64 = 40_960.0;
@@ -23,8 +22,27 @@ pub struct Observations<'a> {
     /// Victim and aggressor, as positions in `workloads`.
     pub sides: Vec<[usize; 2]>,
     pub rates: Vec<f64>,
-    /// Squared SMACT, squared SMACT x memory, SMACT and DRAMA by workload.
+    /// Squared signal, squared signal x memory, signal and DRAMA by workload.
     features: Vec<[f64; 4]>,
+}
+
+/// What of a profile says how much a job presses on others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Signal {
+    /// SMACT and DRAMA.
+    Counters,
+    /// GPU utilisation, without DRAMA.
+    Utilization,
+}
+
+impl Signal {
+    /// What the rate of the linear baseline is linear in.
+    pub fn name(self) -> &'static str {
+        match self {
+            Signal::Counters => "SMACT",
+            Signal::Utilization => "GPU utilisation",
+        }
+    }
 }
 
 /// What predictions miss measurements by, without sign.
@@ -36,9 +54,9 @@ pub struct Errors {
 
 /// How a contended rate follows from profiles.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Form {
+pub enum Form {
     Constant,
-    /// Linear in the aggressor's SMACT.
+    /// Linear in the sum of both jobs' signals.
     Linear,
     /// Pressure of kernels only.
     Kernels,
@@ -46,44 +64,55 @@ enum Form {
     Traffic,
 }
 
-/// Constants fitted to pairs, and their errors.
+/// Constants of a form fitted to pairs, and their errors.
 pub struct Fit {
-    pub base: f64,
-    pub memory_slope: f64,
-    pub traffic: f64,
-    pub factors: Factors,
+    pub form: Form,
+    x: Vec<f64>,
     pub train: Errors,
     pub by_workload: Errors,
     pub by_family: Errors,
 }
 
-/// Fits the model twice: without and with a pressure of memory traffic.
-pub fn fits(pairs: &[Pair], catalogue: &Catalogue) -> [Fit; 2] {
-    let data = Observations::new(pairs, catalogue);
-    [Form::Kernels, Form::Traffic].map(|form| {
-        let (x, by_workload) = data.fit_and_check(form);
-        let predict = |k| data.predict(form, &x, k).0;
-        let pressures: Vec<f64> = data.all().into_iter().map(|k| 1.0 / predict(k) - 1.0).collect();
+impl Fit {
+    pub fn new(data: &Observations<'_>, form: Form) -> Fit {
+        let x = data.fit(form, &data.all(), None);
         Fit {
-            base: x[0].exp(),
-            memory_slope: x[1].exp(),
-            traffic: x.get(2).map_or(0.0, |log| log.exp()),
-            factors: factors::fit(&data, &pressures),
-            train: data.errors(&data.all(), predict),
-            by_family: data.held_out(form, &x, |position| family(data.name(position))),
-            by_workload,
+            train: data.errors(&data.all(), |k| data.predict(form, &x, k).0),
+            by_workload: data.held_out(form, &x, |workload| &workload.name),
+            by_family: data.held_out(form, &x, |workload| &workload.family),
+            form,
+            x,
         }
-    })
+    }
+
+    /// Of the forms that follow from pressures.
+    pub fn base(&self) -> f64 {
+        self.x[0].exp()
+    }
+
+    pub fn memory_slope(&self) -> f64 {
+        self.x[1].exp()
+    }
+
+    pub fn traffic(&self) -> f64 {
+        self.x.get(2).map_or(0.0, |log| log.exp())
+    }
+
+    /// By observation.
+    pub fn pressures(&self, data: &Observations<'_>) -> Vec<f64> {
+        data.all().into_iter().map(|k| 1.0 / data.predict(self.form, &self.x, k).0 - 1.0).collect()
+    }
 }
 
-/// Errors of a constant rate, and of a rate linear in the aggressor's SMACT, on unseen workloads.
-pub fn baselines(pairs: &[Pair], catalogue: &Catalogue) -> [Errors; 2] {
-    let data = Observations::new(pairs, catalogue);
-    [Form::Constant, Form::Linear].map(|form| data.fit_and_check(form).1)
+/// The first workload of the pairs that SMACT or DRAMA is not known of.
+pub fn without_counters<'a>(pairs: &[Pair], catalogue: &'a Catalogue) -> Option<&'a str> {
+    let measured = pairs.iter().flat_map(|pair| pair.workloads).map(|index| &catalogue.workloads()[index]);
+    let lacks = |workload: &&Workload| workload.profile(0).smact.zip(workload.profile(0).drama).is_none();
+    measured.into_iter().find(lacks).map(|workload| workload.name.as_str())
 }
 
 impl<'a> Observations<'a> {
-    pub fn new(pairs: &'a [Pair], catalogue: &'a Catalogue) -> Self {
+    pub fn new(pairs: &'a [Pair], catalogue: &'a Catalogue, signal: Signal) -> Self {
         let mut workloads: Vec<usize> = pairs.iter().flat_map(|pair| pair.workloads).collect();
         workloads.sort_by_key(|&index| &catalogue.workloads()[index].name);
         workloads.dedup();
@@ -101,9 +130,13 @@ impl<'a> Observations<'a> {
             .iter()
             .map(|&index| {
                 let profile = catalogue.workloads()[index].profile(0);
-                let (smact, drama) = (profile.smact.mean, profile.drama.mean);
-                let squared = smact * smact;
-                [squared, squared * profile.peak_memory_mib / MEMORY_UNIT_MIB, smact, drama]
+                let mean = |metric: Option<Activity>| metric.map_or(0.0, |activity| activity.mean);
+                let (level, drama) = match signal {
+                    Signal::Counters => (mean(profile.smact), mean(profile.drama)),
+                    Signal::Utilization => (profile.gpu_util.mean, 0.0),
+                };
+                let squared = level * level;
+                [squared, squared * profile.peak_memory_mib / MEMORY_UNIT_MIB, level, drama]
             })
             .collect();
         let rates = pairs.iter().flat_map(Pair::contended_rates).collect();
@@ -116,13 +149,6 @@ impl<'a> Observations<'a> {
 
     fn all(&self) -> Vec<usize> {
         (0..self.rates.len()).collect()
-    }
-
-    /// A fit to everything, and the errors on workloads that are left out.
-    fn fit_and_check(&self, form: Form) -> (Vec<f64>, Errors) {
-        let x = self.fit(form, &self.all(), None);
-        let errors = self.held_out(form, &x, |position| self.name(position).to_owned());
-        (x, errors)
     }
 
     fn fit(&self, form: Form, rows: &[usize], from: Option<&[f64]>) -> Vec<f64> {
@@ -143,17 +169,18 @@ impl<'a> Observations<'a> {
     /// The contended rate of observation `k` and its derivatives.
     fn predict(&self, form: Form, x: &[f64], k: usize) -> (f64, Gradient) {
         let [victim, aggressor] = self.sides[k];
-        let [squared, with_memory, smact, drama] = self.features[aggressor];
-        let own = self.features[victim][3];
+        let [squared, with_memory, level, drama] = self.features[aggressor];
+        let [_, _, own_level, own_drama] = self.features[victim];
         let none = (0, 0.0);
         if form == Form::Constant {
             return (x[0], [(0, 1.0), none, none]);
         }
         if form == Form::Linear {
-            return (x[0] + x[1] * smact, [(0, 1.0), (1, smact), none]);
+            let sum = own_level + level;
+            return (x[0] + x[1] * sum, [(0, 1.0), (1, sum), none]);
         }
         let (base, memory) = (x[0].exp() * squared, x[1].exp() * with_memory);
-        let traffic = if form == Form::Traffic { x[2].exp() * drama * own } else { 0.0 };
+        let traffic = if form == Form::Traffic { x[2].exp() * drama * own_drama } else { 0.0 };
         let rate = 1.0 / (1.0 + base + memory + traffic);
         let change = -rate * rate;
         (rate, [(0, change * base), (1, change * memory), (2, change * traffic)])
@@ -174,23 +201,23 @@ impl<'a> Observations<'a> {
         errors
     }
 
-    /// Errors on the pairs with a workload of a group, from a fit to the pairs without, over all groups.
-    fn held_out(&self, form: Form, from: &[f64], group: impl Fn(usize) -> String) -> Errors {
-        let groups: Vec<String> = (0..self.workloads.len()).map(group).collect();
+    /// Errors on the pairs with a workload of a group, from a fit to the pairs without, over all groups that
+    /// leave a pair.
+    fn held_out(&self, form: Form, from: &[f64], group: impl Fn(&'a Workload) -> &'a str) -> Errors {
+        let group = |&index: &usize| group(&self.catalogue.workloads()[index]);
+        let groups: Vec<&str> = self.workloads.iter().map(group).collect();
         let mut errors = Errors::default();
         for out in groups.iter().collect::<BTreeSet<_>>() {
             let (test, train): (Vec<usize>, Vec<usize>) = (0..self.rates.len())
                 .partition(|&k| self.sides[k].iter().any(|&position| groups[position] == *out));
+            if train.is_empty() {
+                continue;
+            }
             let x = self.fit(form, &train, Some(from));
             errors.add(self.errors(&test, |k| self.predict(form, &x, k).0));
         }
         errors
     }
-}
-
-/// Model architecture and data set: the first two parts of a name.
-fn family(name: &str) -> String {
-    name.split('_').take(2).collect::<Vec<_>>().join("_")
 }
 
 impl Errors {
@@ -206,6 +233,9 @@ impl Errors {
 
     /// Median and 95th percentile on contended rates and on pair speeds, for people.
     pub fn describe(&self) -> String {
+        if self.rates.is_empty() {
+            return "not known: nothing is left to fit to".to_owned();
+        }
         let [rates, speeds] = [&self.rates, &self.speeds].map(|errors| {
             let mut sorted = errors.clone();
             sorted.sort_by(f64::total_cmp);
@@ -237,7 +267,8 @@ pub fn twins<'a>(data: &Observations<'a>, position: usize) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Interference, PairFactors};
+    use crate::calibrate::factors;
+    use crate::model::{Interference, PairFactors, Utilization};
 
     /// Pairs of a model with known constants, over a grid of catalogue workloads.
     fn synthetic(model: &Interference, catalogue: &Catalogue) -> Vec<Pair> {
@@ -248,10 +279,9 @@ mod tests {
                 let jobs = [a, b].map(|index| &catalogue.workloads()[index]);
                 let rate = |victim: usize| {
                     let other = jobs[1 - victim];
-                    let factors = model.factors(&other.name);
-                    let pressure = model.pressure(other.profile(0), factors)
-                        + model.traffic(other.profile(0), factors) * jobs[victim].profile(0).drama.mean;
-                    1.0 / (1.0 + pressure * model.factors(&jobs[victim].name).sensitivity)
+                    let [other, own] = [other, jobs[victim]]
+                        .map(|workload| model.contention(&workload.name, workload.profile(0), 1.0));
+                    1.0 / (1.0 + other.pressure_on(&own))
                 };
                 let startup_s = jobs[0].startup_s.max(jobs[1].startup_s);
                 let mut pair =
@@ -266,26 +296,56 @@ mod tests {
 
     #[test]
     fn known_constants_are_recovered() {
-        let catalogue = Catalogue::builtin();
+        let mut catalogue = Catalogue::builtin();
         let mut model = Interference {
             base: 0.3,
             memory_slope: 1.7,
             memory_unit_mib: MEMORY_UNIT_MIB,
             traffic: 0.6,
-            crowding: 0.0,
             factors: Default::default(),
+            gpu_utilization: Some(Utilization { base: 0.2, memory_slope: 0.9, factors: Default::default() }),
         };
-        let [_, got] = fits(&synthetic(&model, &catalogue), &catalogue);
-        let near = |got: f64, want: f64| (got - want).abs() < 1e-3;
-        assert!(near(got.base, 0.3) && near(got.memory_slope, 1.7), "{} {}", got.base, got.memory_slope);
-        assert!(near(got.traffic, 0.6), "{}", got.traffic);
+        let near = |got: f64, want: f64| assert!((got - want).abs() < 1e-3, "{got} {want}");
+        let pairs = synthetic(&model, &catalogue);
+        let data = Observations::new(&pairs, &catalogue, Signal::Counters);
+        let got = Fit::new(&data, Form::Traffic);
+        near(got.base(), 0.3);
+        near(got.memory_slope(), 1.7);
+        near(got.traffic(), 0.6);
         assert!(got.by_workload.rates.iter().all(|&error| error < 1e-3));
 
         let victim = catalogue.workloads()[20].name.clone();
         model.factors.insert(victim.clone(), PairFactors { aggressor: 1.0, sensitivity: 2.0 });
-        let [_, got] = fits(&synthetic(&model, &catalogue), &catalogue);
-        let factors = got.factors.of[&victim];
+        let pairs = synthetic(&model, &catalogue);
+        let data = Observations::new(&pairs, &catalogue, Signal::Counters);
+        let factors = factors::fit(&data, &Fit::new(&data, Form::Traffic).pressures(&data));
+        let factors = factors.of[&victim];
         assert!((1.6..2.1).contains(&factors.sensitivity), "{factors:?}");
         assert!((0.8..1.2).contains(&factors.aggressor), "{factors:?}");
+
+        let names: Vec<String> = catalogue.names().map(str::to_owned).collect();
+        for name in names {
+            catalogue.get_mut(&name).unwrap().forget_counters();
+        }
+        let pairs = synthetic(&model, &catalogue);
+        assert_eq!(without_counters(&pairs, &catalogue), Some(catalogue.workloads()[0].name.as_str()));
+        let data = Observations::new(&pairs, &catalogue, Signal::Utilization);
+        let got = Fit::new(&data, Form::Kernels);
+        near(got.base(), 0.2);
+        near(got.memory_slope(), 0.9);
+    }
+
+    /// Errors from a fit to everything must not pass for errors on what was left out.
+    #[test]
+    fn nothing_is_left_of_a_single_family() {
+        let mut catalogue = Catalogue::builtin();
+        let pairs = synthetic(&crate::model::Model::builtin().interference, &catalogue);
+        for name in catalogue.names().map(str::to_owned).collect::<Vec<_>>() {
+            catalogue.get_mut(&name).unwrap().family = "one".to_owned();
+        }
+        let data = Observations::new(&pairs, &catalogue, Signal::Counters);
+        let fit = Fit::new(&data, Form::Kernels);
+        assert!(fit.by_family.rates.is_empty() && !fit.by_workload.rates.is_empty());
+        assert!(fit.by_family.describe().starts_with("not known"));
     }
 }

@@ -2,65 +2,152 @@
 
 use super::Candidate;
 use super::cadence::Cadence;
-use super::pairs::MEMORY_UNIT_MIB;
+use super::pairs::{Fit, Signal};
+use crate::model::{Interference, PairFactors};
+use crate::workload::{BUILTIN_CATALOGUE, Catalogue};
 
-pub fn interference(source: &str, pairs: usize, candidate: &Candidate<'_>) -> String {
-    let Candidate { fit, model, crowd } = candidate;
-    let option = crowd.as_ref().map_or(String::new(), |(source, _)| format!(" --multiway {source}"));
-    let about_crowding = match crowd {
-        Some((source, crowd)) => format!(
+/// Where a fit comes from, and what is simpler.
+pub struct Pairs<'a> {
+    pub source: &'a str,
+    pub catalogue: &'a Catalogue,
+    pub count: usize,
+    /// A workload without SMACT or DRAMA.
+    pub uncounted: Option<&'a str>,
+    /// A constant rate, and one linear in the sum of both jobs' signals.
+    pub baselines: &'a [Fit; 2],
+}
+
+impl Pairs<'_> {
+    /// What was fitted to which data by which command.
+    fn origin(&self) -> String {
+        let Pairs { source, count, .. } = self;
+        let workloads = match self.catalogue.source() {
+            BUILTIN_CATALOGUE => String::new(),
+            other => format!(" --workloads {other}"),
+        };
+        format!(
             "\
-# crowding is fitted to runs of several jobs in {source}, all else to pairs.
-# Mean absolute relative errors there, by mean and by worst slowdown of a run:
-#   without crowding: {}
-#   with crowding: {}
-#   with crowding, runs of the same jobs left out: {}
-# traffic is in the model where it lowers the errors on what is left out.
-",
-            crowd.without.describe(),
-            crowd.train.describe(),
-            crowd.held_out.describe()
-        ),
-        None => "# crowding is not fitted: that takes runs of three and more jobs (--multiway).\n".to_owned(),
-    };
-    let mut text = format!(
-        "\
-# Interference between jobs that share a GPU.
-#
-# rate = 1 / (1 + sum over aggressors of p + crowding max(0, aggressors - 1))
-# p = aggressor sensitivity (s^2 (base + memory_slope m) + traffic d d_victim)
-# s, d: solo mean SMACT and DRAMA (0..1); m: peak memory / memory_unit_mib; the factors are 1 where not below.
-#
-# Fitted to {pairs} pairs in {source} by
-#   aegis-sim calibrate pairs {source}{option}
+# Fitted to {count} pairs in {source} by
+#   aegis-sim calibrate pairs {source}{workloads}
+"
+        )
+    }
+
+    /// Errors of the chosen form and of the baselines.
+    fn errors(&self, candidate: &Candidate, signal: Signal) -> String {
+        let Candidate { fit, factors, .. } = candidate;
+        let [constant, linear] = self.baselines;
+        format!(
+            "\
 # Absolute errors of rates and speeds (fractions of those alone), from profiles, the workload left out:
+#   {}
+# the family of workloads (model architecture) left out:
 #   {}
 # with factors (ridge {}), the pair left out:
 #   {}
-{about_crowding}schema_version = 1
+# Baselines, the workload left out: a constant rate, and one linear in the sum of both jobs' {}:
+#   {}
+#   {}
+",
+            fit.by_workload.describe(),
+            fit.by_family.describe(),
+            factors.ridge,
+            factors.by_pair.describe(),
+            signal.name(),
+            constant.by_workload.describe(),
+            linear.by_workload.describe(),
+        )
+    }
+}
 
+const ABOUT_UTILIZATION: &str = "\
+# Where the aggressor's SMACT or the DRAMA of either is not known, from GPU utilisation, [interference.gpu_utilization]:
+# p = aggressor sensitivity u^2 (base + memory_slope m)
+# s, d, u: solo mean SMACT, DRAMA and GPU utilisation (0..1); m: peak memory / memory_unit_mib; the factors are 1 where
+# not below.
+#
+";
+
+const HEAD: &str = "\
+# Interference between jobs that share a GPU.
+#
+# rate = 1 / (1 + sum over aggressors of p), and less on a GPU that is saturated (models/saturation.toml)
+# p = aggressor sensitivity (s^2 (base + memory_slope m) + traffic d d_victim)
+";
+
+pub fn interference(pairs: &Pairs<'_>, candidate: &Candidate, utilization: &Fit) -> String {
+    let model = &candidate.model;
+    let mut text = format!(
+        "\
+{HEAD}{ABOUT_UTILIZATION}{}{}\
+# From GPU utilisation alone, the workload left out:
+#   {}
+# the family left out:
+#   {}
+# traffic is in the model where it lowers the errors on what is left out.
+schema_version = 1
+
+{}",
+        pairs.origin(),
+        pairs.errors(candidate, Signal::Counters),
+        utilization.by_workload.describe(),
+        utilization.by_family.describe(),
+        constants(model),
+    );
+    for (workload, factors) in &model.factors {
+        text += &factor_section("interference.factors", workload, factors);
+    }
+    text
+}
+
+/// The same where SMACT or DRAMA is not known.
+pub fn utilization(pairs: &Pairs<'_>, candidate: &Candidate) -> String {
+    let model = &candidate.model;
+    let mut text = format!(
+        "\
+{HEAD}{ABOUT_UTILIZATION}{}\
+# to GPU utilisation alone, as SMACT or DRAMA is not known of {}; the constants for workloads with
+# both, base, memory_slope and traffic in [interference], are the built-in ones.
+{}schema_version = 1
+
+{}",
+        pairs.origin(),
+        pairs.uncounted.unwrap_or_default(),
+        pairs.errors(candidate, Signal::Utilization),
+        constants(model),
+    );
+    for (workload, factors) in model.gpu_utilization.iter().flat_map(|form| &form.factors) {
+        text += &factor_section("interference.gpu_utilization.factors", workload, factors);
+    }
+    text
+}
+
+fn constants(model: &Interference) -> String {
+    let mut text = format!(
+        "\
 [interference]
 base = {:.3}
 memory_slope = {:.3}
-memory_unit_mib = {MEMORY_UNIT_MIB:?}
+memory_unit_mib = {:?}
 traffic = {:.3}
-crowding = {:.3}
 ",
-        fit.by_workload.describe(),
-        fit.factors.ridge,
-        fit.factors.by_pair.describe(),
-        model.base,
-        model.memory_slope,
-        model.traffic,
-        model.crowding,
+        model.base, model.memory_slope, model.memory_unit_mib, model.traffic,
     );
-    for (workload, factors) in &model.factors {
+    if let Some(form) = &model.gpu_utilization {
         text += &format!(
-            "\n[interference.factors.\"{workload}\"]\naggressor = {:.3}\nsensitivity = {:.3}\n",
-            factors.aggressor, factors.sensitivity
+            "\n[interference.gpu_utilization]\nbase = {:.3}\nmemory_slope = {:.3}\n",
+            form.base, form.memory_slope
         );
     }
     text
+}
+
+fn factor_section(section: &str, workload: &str, factors: &PairFactors) -> String {
+    let name = toml::Value::from(workload);
+    format!(
+        "\n[{section}.{name}]\naggressor = {:.3}\nsensitivity = {:.3}\n",
+        factors.aggressor, factors.sensitivity
+    )
 }
 
 pub fn cadence(source: &str, cadence: &Cadence) -> String {

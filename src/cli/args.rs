@@ -7,9 +7,9 @@ use crate::experiment::Settings;
 use crate::policy::PolicySpec;
 use crate::report::Format;
 
-/// What `run`, `compare` and `reproduce` share.
+/// What all runs of a command have in common.
 #[derive(Args)]
-pub(super) struct SettingsArgs {
+pub(super) struct InputArgs {
     /// Cluster file (TOML) [default: 3 x A100 40 GB, models/cluster.toml]
     #[arg(long, value_name = "FILE")]
     cluster: Option<PathBuf>,
@@ -25,18 +25,30 @@ pub(super) struct SettingsArgs {
     /// Set one parameter, after all else; repeatable (see `aegis-sim list parameters`)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     assignments: Vec<String>,
+}
+
+/// What `run`, `compare` and `reproduce` share.
+#[derive(Args)]
+pub(super) struct SettingsArgs {
+    #[command(flatten)]
+    inputs: InputArgs,
     /// Seed of all randomness; 0 is the run without run-to-run noise
     #[arg(long, default_value_t = 0)]
     seed: u64,
 }
 
-impl SettingsArgs {
+impl InputArgs {
     pub fn load(self) -> Result<Settings> {
         let mut settings =
             Settings::load(self.cluster.as_ref(), self.workloads.as_ref(), &self.model, &self.params)?;
         settings.assignments = self.assignments;
-        settings.seed = self.seed;
         Ok(settings)
+    }
+}
+
+impl SettingsArgs {
+    pub fn load(self) -> Result<Settings> {
+        Ok(Settings { seed: self.seed, ..self.inputs.load()? })
     }
 }
 

@@ -5,10 +5,12 @@ use clap::{Args, Subcommand};
 use super::args::{FormatArg, SettingsArgs};
 use super::output::print;
 use crate::calibrate::{
-    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, run_cadence, run_host, run_pairs,
+    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, SaturationData, run_cadence, run_pairs,
+    run_power, run_saturation,
 };
+use crate::cluster::ClusterSpec;
 use crate::error::{Error, Result};
-use crate::experiment::Evaluation;
+use crate::experiment::{Evaluation, MeasuredRuns};
 use crate::report::{Row, atomic, render, row};
 use crate::workload::Catalogue;
 
@@ -17,8 +19,9 @@ use crate::workload::Catalogue;
 #[command(after_help = "Examples:
   aegis-sim calibrate pairs                                        the built-in fit, with its errors
   aegis-sim calibrate pairs my-pairs.csv --workloads my.csv --out my-interference.toml
-  aegis-sim calibrate cadence my-timelines.csv --out my-cadence.toml
-  aegis-sim calibrate host --out my-host.toml
+  aegis-sim calibrate cadence my-timelines.csv --workloads my.csv --cluster my.toml --out my-cadence.toml
+  aegis-sim calibrate saturation --multiway my-crowds.csv --workloads my.csv --out my-saturation.toml
+  aegis-sim calibrate power --measured my-runs.csv --cluster my-server.toml --out my-power.toml
 
 Without a data file, each fits what is built in, and writes the built-in model file byte for byte.
 experiments/README.md lists the columns of the data files.")]
@@ -33,9 +36,6 @@ enum What {
     Pairs {
         /// Pair runtimes (CSV) [default: experiments/measured/pairs.csv]
         pairs: Option<PathBuf>,
-        /// Runs of three and more jobs on a GPU (CSV), for crowding [default: built in with the built-in pairs]
-        #[arg(long, value_name = "FILE")]
-        multiway: Option<PathBuf>,
         #[command(flatten)]
         common: Common,
     },
@@ -43,16 +43,33 @@ enum What {
     Cadence {
         /// Timelines (CSV) [default: experiments/measured/timelines.csv]
         timelines: Option<PathBuf>,
+        /// The server that the runs were recorded on (TOML) [default: 3 x A100 40 GB, models/cluster.toml]
+        #[arg(long, value_name = "FILE")]
+        cluster: Option<PathBuf>,
         #[command(flatten)]
         common: Common,
     },
-    /// Slowdown by a busy host, from measured runs of whole traces
-    Host {
-        /// Evaluation file (TOML) [default: experiments/paper.toml]
+    /// Saturation of a GPU, from runs of several jobs on one GPU and measured runs of whole traces
+    Saturation {
+        /// Runs of several jobs on a GPU (CSV) [default: experiments/measured/multiway.csv, without --evaluation]
+        #[arg(long, value_name = "FILE")]
+        multiway: Option<PathBuf>,
+        /// Evaluation file (TOML) [default: experiments/paper.toml, without --multiway]
         #[arg(long, value_name = "FILE")]
         evaluation: Option<PathBuf>,
         #[command(flatten)]
         settings: SettingsArgs,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Power of a GPU by its activity, from power and utilisation of measured runs
+    Power {
+        /// Measured runs (CSV) [default: experiments/measured/runs.csv]
+        #[arg(long, value_name = "FILE")]
+        measured: Option<PathBuf>,
+        /// Cluster file (TOML) of the measured runs, for its number of GPUs [default: models/cluster.toml]
+        #[arg(long, value_name = "FILE")]
+        cluster: Option<PathBuf>,
         #[command(flatten)]
         output: OutputArgs,
     },
@@ -79,23 +96,36 @@ struct OutputArgs {
 impl CalibrateArgs {
     pub fn execute(self) -> Result<()> {
         let (report, output) = match self.what {
-            What::Pairs { pairs, multiway, common } => {
+            What::Pairs { pairs, common } => {
                 let pairs = pairs.as_deref().map(read).transpose()?;
-                let multiway = multiway.as_deref().map(read).transpose()?;
-                // Other people's pairs are not tested on what is built in.
-                let builtin_multiway = pairs.is_none().then_some(BUILTIN_MULTIWAY);
-                let multiway = multiway.as_ref().map(borrow).or(builtin_multiway);
                 let pairs = pairs.as_ref().map_or(BUILTIN_PAIRS, borrow);
-                (run_pairs(pairs, multiway, &common.catalogue()?)?, common.output)
+                (run_pairs(pairs, &common.catalogue()?)?, common.output)
             }
-            What::Cadence { timelines, common } => {
+            What::Cadence { timelines, cluster, common } => {
+                let cluster =
+                    cluster.as_deref().map_or_else(|| Ok(ClusterSpec::builtin()), ClusterSpec::load)?;
                 let timelines = timelines.as_deref().map(read).transpose()?;
                 let timelines = timelines.as_ref().map_or(BUILTIN_TIMELINES, borrow);
-                (run_cadence(timelines, &common.catalogue()?)?, common.output)
+                (run_cadence(timelines, &common.catalogue()?, &cluster)?, common.output)
             }
-            What::Host { evaluation, settings, output } => {
-                let evaluation = Evaluation::open(evaluation.as_deref())?;
-                (run_host(&evaluation, &settings.load()?)?, output)
+            What::Saturation { multiway, evaluation, settings, output } => {
+                // Other people's measurements are not mixed with what is built in.
+                let builtin = multiway.is_none() && evaluation.is_none();
+                let multiway = multiway.as_deref().map(read).transpose()?;
+                let multiway = multiway.as_ref().map(borrow).or(builtin.then_some(BUILTIN_MULTIWAY));
+                let evaluation = match evaluation {
+                    Some(path) => Some(Evaluation::load(&path)?),
+                    None => builtin.then(Evaluation::builtin),
+                };
+                let data = SaturationData { multiway, evaluation: evaluation.as_ref() };
+                (run_saturation(&data, &settings.load()?)?, output)
+            }
+            What::Power { measured, cluster, output } => {
+                let builtin = || Ok(Evaluation::builtin().measured);
+                let measured = measured.as_deref().map_or_else(builtin, MeasuredRuns::load)?;
+                let cluster =
+                    cluster.as_deref().map_or_else(|| Ok(ClusterSpec::builtin()), ClusterSpec::load)?;
+                (run_power(&measured, cluster.gpu_count())?, output)
             }
         };
         output.write(&report)

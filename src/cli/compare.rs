@@ -53,6 +53,8 @@ pub(super) const COLUMNS: &[(&str, &str)] = &[
     ("slowdown_p95", "slowdown p95"),
     ("failed_attempts", "OOMs"),
     ("given_up_jobs", "given up"),
+    ("gpu_util_active_mean", "GPU util"),
+    ("energy_j", "energy [kJ]"),
 ];
 
 impl CompareArgs {

@@ -84,7 +84,15 @@ fn policies() -> Vec<Row> {
             ("meaning", meaning.into()),
         ])
     };
-    PolicyKind::ALL.into_iter().map(policy).chain(Modifier::ALL.into_iter().map(modifier)).collect()
+    let alias = |(alias, name): (&str, &str)| {
+        row([
+            ("name", format!("+{alias}").into()),
+            ("kind", "aegis modifier".into()),
+            ("meaning", format!("another name of +{name}").into()),
+        ])
+    };
+    let modifiers = Modifier::ALL.into_iter().map(modifier).chain(Modifier::ALIASES.into_iter().map(alias));
+    PolicyKind::ALL.into_iter().map(policy).chain(modifiers).collect()
 }
 
 const WORKLOADS: Columns = &[
@@ -108,9 +116,9 @@ fn workloads() -> Vec<Row> {
             ("solo_runtime_s", workload.solo_runtime_s.into()),
             ("startup_s", workload.startup_s.into()),
             ("peak_memory_mib", (profile.peak_memory_mib.round() as u64).into()),
-            ("smact_mean", profile.smact.mean.into()),
-            ("smocc_mean", profile.smocc.mean.into()),
-            ("drama_mean", profile.drama.mean.into()),
+            ("smact_mean", profile.smact.map(|smact| smact.mean).into()),
+            ("smocc_mean", profile.smocc.map(|smocc| smocc.mean).into()),
+            ("drama_mean", profile.drama.map(|drama| drama.mean).into()),
             ("gpu_util_mean", profile.gpu_util.mean.into()),
         ])
     };

@@ -8,6 +8,7 @@ mod list;
 mod output;
 mod reproduce;
 mod run;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -22,6 +23,7 @@ use crate::error::Result;
     propagate_version = true,
     after_help = "Examples:
   aegis-sim reproduce                                        the paper's evaluation beside its measurements
+  aegis-sim validate --out out                               how close the simulator is to measured runs, over 100 seeds
   aegis-sim compare --trace philly --policy lucid,aegis      policies side by side
   aegis-sim run --trace philly --policy aegis --out out      one run with all its records and figures
   aegis-sim list parameters                                  everything that --set can change
@@ -38,6 +40,7 @@ enum Command {
     Run(run::RunArgs),
     Compare(compare::CompareArgs),
     Reproduce(reproduce::ReproduceArgs),
+    Validate(validate::ValidateArgs),
     Calibrate(calibrate::CalibrateArgs),
     List(list::ListArgs),
 }
@@ -58,6 +61,7 @@ fn execute(command: Command) -> Result<()> {
         Command::Run(args) => args.execute(),
         Command::Compare(args) => args.execute(),
         Command::Reproduce(args) => args.execute(),
+        Command::Validate(args) => args.execute(),
         Command::Calibrate(args) => args.execute(),
         Command::List(args) => args.execute(),
     }

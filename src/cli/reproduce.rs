@@ -55,6 +55,16 @@ const COLUMNS: &[(&str, &str)] = &[
     ("telemetry_blind_gpu", "blind GPU"),
 ];
 
+/// Figures whose errors are told, with what their columns and people call them.
+const ERRORS: [(&str, &str, &str); 6] = [
+    ("makespan_s", "makespan", "makespan"),
+    ("jct_mean_s", "jct_mean", "mean JCT"),
+    ("execution_time_mean_s", "execution_time_mean", "mean execution time"),
+    ("energy_j", "energy", "energy"),
+    ("gpu_util_active_mean", "gpu_util_active_mean", "GPU utilisation"),
+    ("drama_active_mean", "drama_active_mean", "DRAMA"),
+];
+
 impl ReproduceArgs {
     pub fn execute(self) -> Result<()> {
         let evaluation = Evaluation::open(self.evaluation.as_deref())?;
@@ -107,17 +117,13 @@ fn cell_row(cell: &Cell) -> Row {
     row.insert("jct_mean_vs_exclusive".into(), cell.jct_mean_vs_exclusive.into());
     row.insert("telemetry_blind_gpu".into(), cell.telemetry_blind_gpu.as_str().into());
     for name in &figures {
-        if let Some(measured) = cell.measured.figure(name) {
+        if let Some(measured) = cell.measured_figure(name) {
             let count = row.get(name).is_some_and(Value::is_u64);
             let value = if count { Value::from(measured as u64) } else { measured.into() };
             row.insert(format!("measured_{name}"), value);
         }
     }
-    for (name, short) in [
-        ("makespan_s", "makespan"),
-        ("jct_mean_s", "jct_mean"),
-        ("execution_time_mean_s", "execution_time_mean"),
-    ] {
+    for (name, short, _) in ERRORS {
         row.insert(format!("{short}_error_pct"), cell.error_pct(name).into());
     }
     row.insert("sound_makespan_s".into(), cell.sound.makespan_s.into());
@@ -134,9 +140,8 @@ fn json_text(rows: &[Row], reproduction: &Reproduction) -> Result<String> {
         headline.insert(format!("measured_{name}"), reduction.measured_pct.into());
         headline.insert(format!("sound_{name}"), reduction.sound_pct.into());
     }
-    for name in ["makespan_s", "jct_mean_s", "execution_time_mean_s"] {
-        let error = reproduction.mean_absolute_error_pct(name);
-        headline.insert(format!("{}_mae_pct", name.trim_end_matches("_s")), error.into());
+    for (name, short, _) in ERRORS {
+        headline.insert(format!("{short}_mae_pct"), reproduction.mean_absolute_error_pct(name).into());
     }
     let value = json!({ "schema_version": SCHEMA_VERSION, "cells": rows, "headline": headline });
     let text = serde_json::to_string_pretty(&value);
@@ -158,12 +163,9 @@ fn closing_lines(reproduction: &Reproduction) -> String {
             -simulated_pct, -measured_pct, -sound_pct
         ));
     }
-    line(format!(
-        "- Mean absolute error over {} runs: makespan {:.2} %, mean JCT {:.2} %, mean execution time {:.2} %",
-        reproduction.cells.len(),
-        reproduction.mean_absolute_error_pct("makespan_s"),
-        reproduction.mean_absolute_error_pct("jct_mean_s"),
-        reproduction.mean_absolute_error_pct("execution_time_mean_s"),
-    ));
+    let errors = ERRORS
+        .map(|(name, _, called)| format!("{called} {:.2} %", reproduction.mean_absolute_error_pct(name)));
+    let runs = reproduction.cells.len();
+    line(format!("- Mean absolute error over {runs} runs: {}", errors.join(", ")));
     text
 }

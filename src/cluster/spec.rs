@@ -1,10 +1,11 @@
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::error::{Error, Result, input_error};
+use crate::error::{Error, Result, did_you_mean, input_error};
 use crate::model::{check_schema, parse_toml};
-use crate::workload::MAX_MEMORY_MIB;
+use crate::workload::{Catalogue, MAX_MEMORY_MIB};
 
 /// One GPU of a server.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,15 @@ pub struct GpuSpec {
     pub allocatable_mib: f64,
     /// Relative to the GPU that the catalogue was profiled on.
     pub speed: f64,
+    /// The same for single workloads, by name, in place of `speed`.
+    pub workload_speed: BTreeMap<String, f64>,
+}
+
+impl GpuSpec {
+    /// The speed of a workload on this GPU, relative to the GPU that the catalogue was profiled on.
+    pub fn speed_of(&self, workload: &str) -> f64 {
+        self.workload_speed.get(workload).copied().unwrap_or(self.speed)
+    }
 }
 
 /// A server with a queue and a scheduler loop of its own.
@@ -28,6 +38,8 @@ pub struct ServerSpec {
 /// One or more servers. A job goes to one of them at submission; a gang never spans servers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusterSpec {
+    /// The file, for messages.
+    pub source: String,
     pub servers: Vec<ServerSpec>,
 }
 
@@ -55,6 +67,8 @@ struct GpuEntry {
     allocatable_mib: Option<f64>,
     #[serde(default = "full_speed")]
     speed: f64,
+    #[serde(default)]
+    workload_speed: BTreeMap<String, f64>,
 }
 
 fn one() -> usize {
@@ -101,7 +115,36 @@ impl ClusterSpec {
                 "{source}: no server; add at least one [[server]] with a [[server.gpu]]"
             ));
         }
-        Ok(ClusterSpec { servers })
+        Ok(ClusterSpec { source: source.to_owned(), servers })
+    }
+
+    /// Checks that a catalogue has every workload that a GPU gives a speed for.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with the GPU, the name and the nearest names of the catalogue.
+    pub fn check_workloads(&self, catalogue: &Catalogue) -> Result<()> {
+        for server in &self.servers {
+            for gpu in &server.gpus {
+                let unknown = gpu.workload_speed.keys().find(|name| catalogue.get(name).is_none());
+                if let Some(name) = unknown {
+                    return Err(input_error!(
+                        "{}, server {:?}, GPU {:?}, key workload_speed: unknown workload {name:?}; {}use a name \
+                         that {} has, or give the catalogue that has it with --workloads",
+                        self.source,
+                        server.name,
+                        gpu.model,
+                        did_you_mean(name, catalogue.names()),
+                        catalogue.source()
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// GPUs of all servers.
+    pub fn gpu_count(&self) -> usize {
+        self.servers.iter().map(|server| server.gpus.len()).sum()
     }
 
     /// The most GPUs that one server has, and so the largest gang that can run.
@@ -128,7 +171,11 @@ fn server(source: &str, entry: ServerEntry) -> Result<ServerSpec> {
         let allocatable = gpu.allocatable_mib.unwrap_or(memory_mib);
         let allocatable_mib = check("allocatable_mib", allocatable, 0.0, memory_mib)?;
         let speed = check("speed", gpu.speed, 0.001, 1000.0)?;
-        let spec = GpuSpec { model: gpu.model.clone(), memory_mib, allocatable_mib, speed };
+        for (workload, &speed) in &gpu.workload_speed {
+            check(&format!("workload_speed.{workload}"), speed, 0.001, 1000.0)?;
+        }
+        let (model, workload_speed) = (gpu.model.clone(), gpu.workload_speed.clone());
+        let spec = GpuSpec { model, memory_mib, allocatable_mib, speed, workload_speed };
         gpus.extend(std::iter::repeat_n(spec, gpu.count));
     }
     if gpus.is_empty() || gpus.len() > MOST_GPUS {
@@ -160,9 +207,21 @@ mod tests {
             ("memory_mib = 8\nspeed = nan\n", "key speed: found NaN"),
             ("memory_mib = 8\nallocatable_mib = 9\n", "key allocatable_mib: found 9"),
             ("memory_mib = 8\ncuont = 1\n", "line 7"),
+            ("memory_mib = 8\nworkload_speed = { w = 0 }\n", "key workload_speed.w: found 0"),
         ] {
             let message = ClusterSpec::parse("c.toml", &format!("{head}{rest}")).unwrap_err().to_string();
             assert!(message.starts_with("c.toml") && message.contains(says), "{message}");
         }
+    }
+    #[test]
+    fn a_workload_has_its_own_speed_and_must_be_known() {
+        let text = "schema_version = 1\n[[server]]\nname = \"a\"\n[[server.gpu]]\nmodel = \"m\"\nmemory_mib = 8\n\
+                    speed = 0.5\n[server.gpu.workload_speed]\nmnist_bs23_1gpu = 0.75\n";
+        let cluster = ClusterSpec::parse("c.toml", text).unwrap();
+        let gpu = &cluster.servers[0].gpus[0];
+        assert_eq!((gpu.speed_of("mnist_bs23_1gpu"), gpu.speed_of("unet_voc_1gpu")), (0.75, 0.5));
+        let message = cluster.check_workloads(&Catalogue::builtin()).unwrap_err().to_string();
+        assert!(message.starts_with("c.toml, server \"a\", GPU \"m\", key workload_speed"), "{message}");
+        assert!(message.contains("did you mean mnist_bs32_1gpu"), "{message}");
     }
 }

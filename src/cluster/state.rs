@@ -1,7 +1,6 @@
 use super::GpuSpec;
 use crate::engine::Time;
-use crate::model::{Combination, SAMPLED_METRICS};
-use crate::workload::Metric;
+use crate::model::{Combination, Contention, Power, SAMPLED_METRICS};
 
 /// A job's process on a GPU.
 #[derive(Debug, Clone, Copy)]
@@ -11,13 +10,9 @@ pub(crate) struct Resident {
     pub active: bool,
     /// Holds this much memory.
     pub memory_mib: f64,
-    /// Pressure of its kernels on neighbours, before their sensitivities.
-    pub pressure: f64,
-    /// Pressure of its memory traffic on a neighbour with a DRAMA of 1, likewise.
-    pub traffic: f64,
-    pub sensitivity: f64,
-    /// Solo mean SMACT as the interference model takes it: 0 where the job does not compute.
-    pub smact: f64,
+    /// Of its workload on this GPU.
+    pub speed: f64,
+    pub contention: Contention,
     /// Solo means of the sampled metrics.
     pub activity: [f64; SAMPLED_METRICS],
     /// Current progress as a fraction of the pace alone on this GPU.
@@ -25,10 +20,6 @@ pub(crate) struct Resident {
 }
 
 impl Resident {
-    pub fn drama(&self) -> f64 {
-        self.activity[Metric::Drama as usize]
-    }
-
     /// Uses the GPU while it trains: some ranks of some gangs only hold it.
     pub fn computes(&self) -> bool {
         self.active && self.activity.iter().any(|&mean| mean > 0.0)
@@ -47,12 +38,27 @@ pub(crate) struct GpuState {
     pub saturation: f64,
     pub meter: GpuMeter,
     combinations: [Combination; SAMPLED_METRICS],
+    power: Power,
 }
 
 impl GpuState {
-    pub fn new(spec: GpuSpec, server: usize, combinations: [Combination; SAMPLED_METRICS]) -> GpuState {
+    pub fn new(
+        spec: GpuSpec,
+        server: usize,
+        combinations: [Combination; SAMPLED_METRICS],
+        power: Power,
+    ) -> GpuState {
         let residents = Vec::with_capacity(8);
-        GpuState { spec, server, residents, used_mib: 0.0, saturation: 1.0, meter: GpuMeter::default(), combinations }
+        GpuState {
+            spec,
+            server,
+            residents,
+            used_mib: 0.0,
+            saturation: 1.0,
+            meter: GpuMeter::default(),
+            combinations,
+            power,
+        }
     }
 
     pub fn resident(&self, job: usize) -> Option<&Resident> {
@@ -66,7 +72,7 @@ impl GpuState {
     /// By how much a resident's neighbours slow it down one by one: 1 without any.
     pub fn waiting(&self, own: &Resident) -> f64 {
         let others = self.residents.iter().filter(|other| other.job != own.job && other.computes());
-        1.0 + others.map(|other| (other.pressure + other.traffic * own.drama()) * own.sensitivity).sum::<f64>()
+        1.0 + others.map(|other| other.contention.pressure_on(&own.contention)).sum::<f64>()
     }
 
     /// What can still be allocated.
@@ -84,7 +90,7 @@ impl GpuState {
         let mut total = [0.0; SAMPLED_METRICS];
         for resident in self.residents.iter().filter(|resident| resident.active) {
             for (metric, level) in total.iter_mut().enumerate() {
-                *level = self.combinations[metric].add(*level, resident.pace * resident.activity[metric]);
+                *level = self.combinations[metric].add(*level, resident.activity[metric], resident.pace);
             }
         }
         total
@@ -99,8 +105,12 @@ impl GpuState {
             if !self.residents.is_empty() {
                 meter.busy_s += span_s;
             }
+            let energy_j = span_s * self.power.of(&activity);
+            meter.energy_j += energy_j;
             if self.residents.iter().any(Resident::computes) {
                 meter.active_s += span_s;
+                meter.active_memory_mib_s += span_s * self.used_mib;
+                meter.active_energy_j += energy_j;
             }
             meter.memory_mib_s += span_s * self.used_mib;
             for (total, value) in meter.activity_s.iter_mut().zip(activity) {
@@ -121,8 +131,14 @@ pub(crate) struct GpuMeter {
     /// With at least one process that computes.
     pub active_s: f64,
     pub memory_mib_s: f64,
+    /// While active.
+    pub active_memory_mib_s: f64,
     pub peak_mib: f64,
+    /// There is none but while active.
     pub activity_s: [f64; SAMPLED_METRICS],
+    pub energy_j: f64,
+    /// While active.
+    pub active_energy_j: f64,
 }
 
 impl GpuMeter {

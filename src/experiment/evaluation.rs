@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::MeasuredRuns;
+use super::{MeasuredJobs, MeasuredRuns, Targets};
 use crate::error::{Error, Result, input_error};
 use crate::model::{check_schema, parse_toml};
 use crate::policy::PolicySpec;
@@ -16,6 +16,16 @@ pub struct Evaluation {
     pub measured: MeasuredRuns,
     pub headline: Headline,
     pub check: Check,
+    /// What `validate` holds results to.
+    pub validate: Option<Targets>,
+    measured_jobs: Option<JobsFile>,
+}
+
+/// Where an evaluation has the jobs of its measured runs: read by those who need them.
+#[derive(Debug, Clone)]
+enum JobsFile {
+    Builtin,
+    File(PathBuf),
 }
 
 /// Reductions of the geometric mean makespan of one policy against others.
@@ -47,8 +57,10 @@ struct File {
     traces: Vec<String>,
     policies: Vec<String>,
     measured: PathBuf,
+    measured_jobs: Option<PathBuf>,
     headline: HeadlineEntry,
     check: Check,
+    validate: Option<Targets>,
 }
 
 #[derive(Deserialize)]
@@ -65,8 +77,11 @@ impl Evaluation {
             let bytes = include_bytes!("../../experiments/measured/runs.csv");
             MeasuredRuns::parse("experiments/measured/runs.csv", bytes)
         };
-        Self::parse("experiments/paper.toml", include_str!("../../experiments/paper.toml"), measured)
-            .expect("the built-in evaluation parses: a test sees to it")
+        let mut evaluation =
+            Self::parse("experiments/paper.toml", include_str!("../../experiments/paper.toml"), measured)
+                .expect("the built-in evaluation parses: a test sees to it");
+        evaluation.measured_jobs = Some(JobsFile::Builtin);
+        evaluation
     }
 
     /// The evaluation of a file, or the built-in one.
@@ -87,7 +102,29 @@ impl Evaluation {
                 *trace = beside.display().to_string();
             }
         }
+        if let Some(JobsFile::File(jobs)) = &mut evaluation.measured_jobs {
+            *jobs = dir.join(&*jobs);
+        }
         Ok(evaluation)
+    }
+
+    /// Reads the jobs of the measured runs; `None` where the evaluation names no file of them.
+    pub fn measured_jobs(&self) -> Result<Option<MeasuredJobs>> {
+        let jobs = match &self.measured_jobs {
+            None => return Ok(None),
+            Some(JobsFile::Builtin) => {
+                let bytes = include_bytes!("../../experiments/measured/jobs.csv");
+                MeasuredJobs::parse("experiments/measured/jobs.csv", bytes)
+            }
+            Some(JobsFile::File(path)) => MeasuredJobs::load(path),
+        };
+        jobs.map(Some)
+    }
+
+    /// Has other measured runs, without the jobs that belong to the ones before.
+    pub fn measure(&mut self, measured: MeasuredRuns) {
+        self.measured = measured;
+        self.measured_jobs = None;
     }
 
     fn parse(
@@ -112,7 +149,12 @@ impl Evaluation {
             measured: measured(&file.measured)?,
             traces: file.traces,
             check: file.check,
+            validate: file.validate,
+            measured_jobs: file.measured_jobs.map(JobsFile::File),
         };
+        if let Some(targets) = &evaluation.validate {
+            targets.check_limits(source)?;
+        }
         if evaluation.traces.is_empty() || evaluation.policies.is_empty() {
             return Err(input_error!("{source}: traces and policies need at least one entry each"));
         }
@@ -189,7 +231,7 @@ mod tests {
             ),
             ("schema_version = 1", "schema_version = 7", "schema_version 7"),
             ("makespan_mae_pct = 3.0", "makespan_mae_pct = nan", "key check.makespan_mae_pct: found NaN"),
-            ("[check]", "[chekc]", "line 13"),
+            ("[check]", "[chekc]", "line 14"),
             ("\"saturn\"", "\"philly\"", "key traces: \"philly\" is given twice"),
         ] {
             let text = good.replacen(from, to, 1);

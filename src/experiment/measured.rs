@@ -94,6 +94,24 @@ impl MeasuredRuns {
         &self.source
     }
 
+    /// In the order of the file.
+    pub fn runs(&self) -> &[MeasuredRun] {
+        &self.runs
+    }
+
+    /// The run of an evaluation.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn required(&self, trace: &str, policy: &PolicySpec) -> Result<&MeasuredRun> {
+        self.get(trace, policy).ok_or_else(|| {
+            input_error!(
+                "{} has no run of {policy} on {trace}; add one, or take the pair out of the evaluation",
+                self.source
+            )
+        })
+    }
+
     pub fn get(&self, trace: &str, policy: &PolicySpec) -> Option<&MeasuredRun> {
         self.runs.iter().find(|run| run.trace == trace && run.policy == *policy)
     }
@@ -103,6 +121,29 @@ impl MeasuredRun {
     pub fn figure(&self, name: &str) -> Option<f64> {
         self.figures.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
+
+    /// A figure as simulated runs have it: from the first submission to the last end.
+    ///
+    /// `energy_j` and `active_share` were measured over `energy_window_s`. What that is longer than the makespan,
+    /// nothing ran, and the GPUs drew `idle_w`, all of them together in watts. Other figures are as measured; so
+    /// are these two where the window or the makespan is not given.
+    pub fn figure_over_makespan(&self, name: &str, idle_w: f64) -> Option<f64> {
+        let value = self.figure(name)?;
+        let spans_s = self.figure("energy_window_s").zip(self.figure("makespan_s"));
+        let Some((window_s, makespan_s)) = spans_s.filter(|&(_, makespan_s)| makespan_s > 0.0) else {
+            return Some(value);
+        };
+        Some(match name {
+            "energy_j" => value - idle_w * (window_s - makespan_s),
+            "active_share" => value * window_s / makespan_s,
+            _ => value,
+        })
+    }
+}
+
+/// Error in percent of what was measured; `None` where that is 0.
+pub fn error_pct(simulated: f64, measured: f64) -> Option<f64> {
+    (measured != 0.0).then(|| 100.0 * (simulated / measured - 1.0))
 }
 
 #[cfg(test)]
@@ -121,6 +162,21 @@ mod tests {
         let lucid = runs.get("a", &"lucid".parse().unwrap()).unwrap();
         assert_eq!(lucid.telemetry, Condition::Known("2".into()));
         assert!(runs.get("b", &"lucid".parse().unwrap()).is_none());
+    }
+
+    #[test]
+    fn what_idle_gpus_drew_after_the_run_is_no_energy_to_solution() {
+        let header = HEADER.trim_end();
+        let text = format!(
+            "{header},energy_j,energy_window_s,active_share\na,aegis,none,100,1,0,50000,120,0.5\na,lucid,none,100,1,0,7,,0.5\n"
+        );
+        let runs = MeasuredRuns::parse("m.csv", text.as_bytes()).unwrap();
+        let [aegis, lucid] = runs.runs() else { panic!("two runs") };
+        assert_eq!(aegis.figure_over_makespan("energy_j", 200.0), Some(50000.0 - 20.0 * 200.0));
+        assert_eq!(aegis.figure_over_makespan("active_share", 200.0), Some(0.6));
+        assert_eq!(aegis.figure_over_makespan("makespan_s", 200.0), Some(100.0));
+        assert_eq!(lucid.figure_over_makespan("energy_j", 200.0), Some(7.0), "no window");
+        assert_eq!(lucid.figure_over_makespan("drama_active_mean", 200.0), None);
     }
 
     #[test]

@@ -1,13 +1,20 @@
-//! Many runs: comparisons of policies, and the paper's evaluation beside its measurements.
+//! Many runs: comparisons of policies, the paper's evaluation beside its measurements, and validation over seeds.
 
 mod comparison;
 mod evaluation;
 mod measured;
+mod measured_jobs;
 mod reproduction;
 mod settings;
+mod validation;
 
 pub use comparison::{Comparison, compare};
 pub use evaluation::{Check, Evaluation, Headline};
-pub use measured::{Condition, MeasuredRun, MeasuredRuns};
+pub use measured::{Condition, MeasuredRun, MeasuredRuns, error_pct};
+pub use measured_jobs::{MeasuredJob, MeasuredJobs};
 pub use reproduction::{Cell, Reduction, Reproduction, reproduce};
 pub use settings::Settings;
+pub use validation::{
+    Aggregate, Errors, FigureLimits, Interval, JobErrors, Reference, Scope, Status, Target, Targets,
+    ValidatedFigure, ValidatedHeadline, ValidatedJob, ValidatedJobs, ValidatedRun, Validation, validate,
+};

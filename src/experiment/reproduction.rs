@@ -1,7 +1,7 @@
 use rayon::prelude::*;
 
-use super::{Condition, Evaluation, MeasuredRun, Settings};
-use crate::error::{Result, input_error};
+use super::{Condition, Evaluation, MeasuredRun, Settings, error_pct};
+use crate::error::Result;
 use crate::metrics::{Summary, geometric_mean};
 use crate::policy::{PolicyKind, PolicySpec};
 use crate::sim::{NoObserver, RunRecord, World, simulate};
@@ -12,6 +12,8 @@ use crate::workload::Trace;
 pub struct Cell {
     pub policy: PolicySpec,
     pub measured: MeasuredRun,
+    /// Power of all GPUs together when idle, in watts.
+    pub idle_w: f64,
     /// The condition of the run: `none`, or the index of the GPU whose SMACT and SMOCC telemetry read zero.
     pub telemetry_blind_gpu: String,
     pub record: RunRecord,
@@ -45,17 +47,7 @@ pub struct Reproduction {
 /// # Errors
 /// Input that cannot be used; a run that the measured results lack.
 pub fn reproduce(evaluation: &Evaluation, settings: &Settings) -> Result<Reproduction> {
-    let blind = "telemetry_blind_gpu";
-    if settings
-        .assignments
-        .iter()
-        .any(|assignment| assignment.split('=').next().is_some_and(|key| key.trim() == blind))
-    {
-        return Err(input_error!(
-            "--set {blind}: an evaluation runs under the conditions of its measured runs; change them in the measured \
-             results, or use compare"
-        ));
-    }
+    settings.refuse_condition()?;
     let worlds = evaluation
         .traces
         .iter()
@@ -83,13 +75,7 @@ pub fn reproduce(evaluation: &Evaluation, settings: &Settings) -> Result<Reprodu
 }
 
 fn cell(evaluation: &Evaluation, settings: &Settings, world: &World, policy: &PolicySpec) -> Result<Cell> {
-    let measured = evaluation.measured.get(&world.trace_name, policy).ok_or_else(|| {
-        input_error!(
-            "{} has no run of {policy} on {}; add one, or take the pair out of the evaluation",
-            evaluation.measured.source(),
-            world.trace_name
-        )
-    })?;
+    let measured = evaluation.measured.required(&world.trace_name, policy)?;
     let mut params = settings.params(policy)?;
     let run = |params: &_| simulate(world, policy, params, settings.seed, &mut NoObserver);
     params.set("telemetry_blind_gpu", "none")?;
@@ -110,6 +96,7 @@ fn cell(evaluation: &Evaluation, settings: &Settings, world: &World, policy: &Po
         telemetry_blind_gpu,
         policy: policy.clone(),
         measured: measured.clone(),
+        idle_w: world.idle_w(),
         summary: Summary::of(&record),
         record,
         makespan_vs_exclusive: f64::NAN,
@@ -119,12 +106,11 @@ fn cell(evaluation: &Evaluation, settings: &Settings, world: &World, policy: &Po
 }
 
 fn headline(evaluation: &Evaluation, cells: &[Cell]) -> Vec<Reduction> {
-    let mean = |policy: &PolicySpec, makespan_s: &dyn Fn(&Cell) -> f64| {
-        let of_policy = cells.iter().filter(|cell| cell.policy == *policy);
-        geometric_mean(&of_policy.map(makespan_s).collect::<Vec<f64>>())
-    };
     let reduction_pct = |against: &PolicySpec, makespan_s: &dyn Fn(&Cell) -> f64| {
-        100.0 * (1.0 - mean(&evaluation.headline.policy, makespan_s) / mean(against, makespan_s))
+        let makespans_s = |policy: &PolicySpec| -> Vec<f64> {
+            cells.iter().filter(|cell| cell.policy == *policy).map(makespan_s).collect()
+        };
+        reduction_pct(&makespans_s(&evaluation.headline.policy), &makespans_s(against))
     };
     evaluation
         .headline
@@ -141,13 +127,22 @@ fn headline(evaluation: &Evaluation, cells: &[Cell]) -> Vec<Reduction> {
         .collect()
 }
 
+/// By how much less the geometric mean of makespans is than that of others, in percent.
+pub(super) fn reduction_pct(makespans_s: &[f64], others_s: &[f64]) -> f64 {
+    100.0 * (1.0 - geometric_mean(makespans_s) / geometric_mean(others_s))
+}
+
 impl Cell {
+    /// A measured figure from the first submission to the last end: see [`MeasuredRun::figure_over_makespan`].
+    pub fn measured_figure(&self, name: &str) -> Option<f64> {
+        self.measured.figure_over_makespan(name, self.idle_w)
+    }
+
     /// Error of a figure in percent of the measured one; `None` where that is missing or 0.
     pub fn error_pct(&self, name: &str) -> Option<f64> {
-        let measured = self.measured.figure(name).filter(|value| *value != 0.0)?;
         let figures = self.summary.figures();
         let (_, simulated) = figures.iter().find(|(known, _)| known == name)?;
-        Some(100.0 * (simulated.as_f64() / measured - 1.0))
+        error_pct(simulated.as_f64(), self.measured_figure(name)?)
     }
 }
 
@@ -202,6 +197,6 @@ impl Reproduction {
 }
 
 /// Whether an error is beyond its limit; one that could not be worked out (NaN) is.
-fn exceeds(error: f64, limit: f64) -> bool {
-    error.is_nan() || error > limit
+pub(super) fn exceeds(error: f64, limit: f64) -> bool {
+    error.is_nan() || limit.is_nan() || error > limit
 }

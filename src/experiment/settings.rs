@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use crate::cluster::ClusterSpec;
-use crate::error::Result;
+use crate::error::{Result, input_error};
 use crate::model::Model;
 use crate::policy::{Params, ParamsFile, PolicySpec, resolve_params};
 use crate::sim::World;
@@ -35,7 +35,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads the files that are given, and takes what is built in for the others.
+    /// Reads the files that are given, and takes what is built in for the others; but of a catalogue that is no
+    /// edited copy of the built-in one, the built-in factors per workload know nothing, whatever its names.
     pub fn load(
         cluster: Option<&PathBuf>,
         workloads: Option<&PathBuf>,
@@ -48,12 +49,28 @@ impl Settings {
         }
         if let Some(path) = workloads {
             settings.catalogue = Catalogue::load(path)?;
+            if !settings.catalogue.derives_from(&Catalogue::builtin()) {
+                settings.model = settings.model.without_factors();
+            }
         }
         for path in models {
-            settings.model.override_with_file(path)?;
+            settings.model.override_with_file(path, &settings.catalogue)?;
         }
         settings.params = params.iter().map(|name| ParamsFile::open(name)).collect::<Result<_>>()?;
         Ok(settings)
+    }
+
+    /// Refuses a telemetry condition for all runs, where each has that of its measured run.
+    pub(super) fn refuse_condition(&self) -> Result<()> {
+        let blind = "telemetry_blind_gpu";
+        let key = |assignment: &String| assignment.split('=').next().is_some_and(|key| key.trim() == blind);
+        if self.assignments.iter().any(key) {
+            return Err(input_error!(
+                "--set {blind}: an evaluation runs under the conditions of its measured runs; change them in the measured \
+                 results, or use compare"
+            ));
+        }
+        Ok(())
     }
 
     /// The parameters of a policy.

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::{mean, quantile_of_sorted};
+use super::{Resources, mean, quantile_of_sorted};
 use crate::sim::{GpuRecord, JobRecord, Outcome, RunRecord};
 
 /// A per-job figure condensed over the jobs that completed. Quantiles interpolate linearly between order
@@ -63,9 +63,12 @@ pub struct Summary {
     pub recovered_attempts: usize,
     pub completed_jobs: usize,
     pub given_up_jobs: usize,
+    /// From failures to the next dispatches, over all jobs.
+    pub recovery_wait_total_s: f64,
     /// GPU-seconds held by at least one job, from dispatch to end.
     pub gpu_busy_s: f64,
     pub gpu_idle_s: f64,
+    pub resources: Resources,
     pub gpus: Vec<GpuRecord>,
     pub events: u64,
 }
@@ -93,14 +96,16 @@ impl Summary {
             recovered_attempts: record.attempts.iter().filter(|attempt| attempt.number > 1).count(),
             completed_jobs: completed,
             given_up_jobs: record.jobs.len() - completed,
+            recovery_wait_total_s: record.jobs.iter().map(|job| job.recovery_wait.as_s()).sum(),
             gpu_busy_s: record.gpus.iter().map(|gpu| gpu.busy_s).sum(),
             gpu_idle_s: record.gpus.iter().map(|gpu| gpu.idle_s).sum(),
+            resources: Resources::of(&record.gpus, record.makespan_s()),
             gpus: record.gpus.clone(),
             events: record.events,
         }
     }
 
-    /// All figures by name, in the order of every table: quantities in their unit, counts, GPU-seconds.
+    /// All figures by name, in the order of every table: quantities in their unit, counts, sums, use of the GPUs.
     pub fn figures(&self) -> Vec<(String, Figure)> {
         let mut figures = vec![("makespan_s".to_owned(), Figure::Real(self.makespan_s))];
         for (quantity, distribution, unit) in [
@@ -125,8 +130,10 @@ impl Summary {
         ] {
             figures.push((name.to_owned(), Figure::Count(count as u64)));
         }
+        figures.push(("recovery_wait_total_s".to_owned(), Figure::Real(self.recovery_wait_total_s)));
         figures.push(("gpu_busy_s".to_owned(), Figure::Real(self.gpu_busy_s)));
         figures.push(("gpu_idle_s".to_owned(), Figure::Real(self.gpu_idle_s)));
+        figures.extend(self.resources.figures().map(|(name, value)| (name.to_owned(), Figure::Real(value))));
         figures
     }
 }

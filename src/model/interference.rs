@@ -10,7 +10,7 @@ use crate::workload::GpuProfile;
 /// A victim's contended rate, as a fraction of its rate alone, is
 ///
 /// ```text
-/// 1 / (1 + sum over aggressors a of p_a + crowding * max(0, aggressors - 1))
+/// 1 / (1 + sum over aggressors a of p_a)
 /// p_a = s_a^2 (base + memory_slope m_a) + traffic d_a d_v
 /// ```
 ///
@@ -18,6 +18,8 @@ use crate::workload::GpuProfile;
 /// for kernel length) and `d` the solo mean DRAMA of the aggressor and of the victim: their product is how
 /// often both want memory at once. Kernels of different processes take turns, so the waits for several
 /// aggressors add up; in a product they would wait for each other's waits.
+///
+/// Where the aggressor's SMACT or the DRAMA of either is not known, `p` follows from [`Utilization`].
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interference {
@@ -27,12 +29,54 @@ pub struct Interference {
     /// Pressure where both jobs use memory all the time; none where absent.
     #[serde(default)]
     pub traffic: f64,
-    /// Slowdown per job beyond the second on a GPU, on top of the pressures; none where absent.
-    #[serde(default)]
-    pub crowding: f64,
     /// Corrections per workload, where pair measurements exist.
     #[serde(default)]
     pub factors: BTreeMap<String, PairFactors>,
+    /// What holds without SMACT or DRAMA; where absent, such workloads are refused.
+    pub gpu_utilization: Option<Utilization>,
+}
+
+/// Pressure where only GPU utilisation is known: `p_a = u_a^2 (base + memory_slope m_a)` with its solo mean `u`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Utilization {
+    pub base: f64,
+    pub memory_slope: f64,
+    /// Corrections per workload; those of the other form are none to this one.
+    #[serde(default)]
+    pub factors: BTreeMap<String, PairFactors>,
+}
+
+/// What a job does to its neighbours on a GPU, and how much it suffers from them.
+#[derive(Debug, Clone, Copy)]
+pub struct Contention {
+    /// Where SMACT and DRAMA are known.
+    counters: Option<Counters>,
+    /// Share of the time for which it keeps a GPU busy alone: SMACT, or GPU utilisation where that is not known.
+    pub busy: f64,
+    /// From GPU utilisation.
+    utilization: f64,
+    utilization_sensitivity: f64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Counters {
+    /// Pressure of its kernels, before their sensitivities.
+    kernels: f64,
+    /// Pressure of its memory traffic on a neighbour with a DRAMA of 1, likewise.
+    traffic: f64,
+    drama: f64,
+    sensitivity: f64,
+}
+
+impl Contention {
+    /// The pressure `p` that this job exerts on a victim.
+    pub fn pressure_on(&self, victim: &Contention) -> f64 {
+        match (self.counters, victim.counters) {
+            (Some(own), Some(victim)) => (own.kernels + own.traffic * victim.drama) * victim.sensitivity,
+            _ => self.utilization * victim.utilization_sensitivity,
+        }
+    }
 }
 
 /// Factors on the pressure that a workload exerts and suffers; both 1 without measurements.
@@ -50,25 +94,55 @@ impl Default for PairFactors {
 }
 
 impl Interference {
-    /// The pressure that a job's kernels exert on its neighbours, before their sensitivities.
-    pub fn pressure(&self, profile: &GpuProfile, factors: PairFactors) -> f64 {
-        let smact = profile.smact.mean;
+    /// What a workload does and suffers under a profile, all pressures multiplied by `strength`.
+    pub fn contention(&self, workload: &str, profile: &GpuProfile, strength: f64) -> Contention {
         let memory = profile.peak_memory_mib / self.memory_unit_mib;
-        factors.aggressor * smact * smact * (self.base + self.memory_slope * memory)
-    }
-
-    /// The pressure that a job's memory traffic exerts on a neighbour with a DRAMA of 1.
-    pub fn traffic(&self, profile: &GpuProfile, factors: PairFactors) -> f64 {
-        factors.aggressor * self.traffic * profile.drama.mean
+        let factors = self.factors(workload);
+        let counters = profile.smact.zip(profile.drama).map(|(smact, drama)| {
+            let (smact, drama) = (smact.mean, drama.mean);
+            Counters {
+                kernels: factors.aggressor
+                    * smact
+                    * smact
+                    * (self.base + self.memory_slope * memory)
+                    * strength,
+                traffic: factors.aggressor * self.traffic * drama * strength,
+                drama,
+                sensitivity: factors.sensitivity,
+            }
+        });
+        let (mut utilization, mut utilization_sensitivity) = (0.0, 1.0);
+        if let Some(form) = &self.gpu_utilization {
+            let factors = form.factors.get(workload).copied().unwrap_or_default();
+            let util = profile.gpu_util.mean;
+            utilization =
+                factors.aggressor * util * util * (form.base + form.memory_slope * memory) * strength;
+            utilization_sensitivity = factors.sensitivity;
+        }
+        let busy = profile.smact.unwrap_or(profile.gpu_util).mean;
+        Contention { counters, busy, utilization, utilization_sensitivity }
     }
 
     pub fn factors(&self, workload: &str) -> PairFactors {
         self.factors.get(workload).copied().unwrap_or_default()
     }
 
-    /// What the number of a victim's neighbours alone adds to their pressures.
-    pub fn crowding(&self, neighbours: usize) -> f64 {
-        self.crowding * neighbours.saturating_sub(1) as f64
+    /// The sections that hold factors per workload, by name.
+    pub(super) fn factor_sections(&self) -> Vec<(&'static str, &BTreeMap<String, PairFactors>)> {
+        let utilization = self.gpu_utilization.as_ref();
+        [("interference.factors", &self.factors)]
+            .into_iter()
+            .chain(utilization.map(|form| ("interference.gpu_utilization.factors", &form.factors)))
+            .collect()
+    }
+
+    /// From profiles alone.
+    pub fn without_factors(mut self) -> Interference {
+        self.factors.clear();
+        if let Some(form) = &mut self.gpu_utilization {
+            form.factors.clear();
+        }
+        self
     }
 
     pub(super) fn check(
@@ -79,10 +153,15 @@ impl Interference {
         check("interference.memory_slope", self.memory_slope, 0.0..=100.0)?;
         check("interference.memory_unit_mib", self.memory_unit_mib, 1.0..=1e9)?;
         check("interference.traffic", self.traffic, 0.0..=100.0)?;
-        check("interference.crowding", self.crowding, 0.0..=100.0)?;
-        for (workload, factors) in &self.factors {
-            check(&format!("interference.factors.{workload}.aggressor"), factors.aggressor, 0.0..=100.0)?;
-            check(&format!("interference.factors.{workload}.sensitivity"), factors.sensitivity, 0.0..=100.0)?;
+        if let Some(form) = &self.gpu_utilization {
+            check("interference.gpu_utilization.base", form.base, 0.0..=100.0)?;
+            check("interference.gpu_utilization.memory_slope", form.memory_slope, 0.0..=100.0)?;
+        }
+        for (section, factors) in self.factor_sections() {
+            for (workload, factors) in factors {
+                check(&format!("{section}.{workload}.aggressor"), factors.aggressor, 0.0..=100.0)?;
+                check(&format!("{section}.{workload}.sensitivity"), factors.sensitivity, 0.0..=100.0)?;
+            }
         }
         Ok(())
     }
@@ -91,14 +170,26 @@ impl Interference {
 #[cfg(test)]
 mod tests {
     use crate::model::Model;
+    use crate::workload::Catalogue;
 
+    /// Without SMACT or DRAMA on either side, GPU utilisation decides.
     #[test]
-    fn crowding_starts_with_the_second_neighbour() {
-        let mut interference = Model::builtin().interference;
-        interference.crowding = 0.125;
-        assert_eq!(
-            [0, 1, 2, 4].map(|neighbours| interference.crowding(neighbours)),
-            [0.0, 0.0, 0.125, 0.375]
-        );
+    fn utilization_stands_in_where_counters_are_unknown() {
+        let text = "schema_version = 1\n[interference]\nbase = 0.5\nmemory_slope = 0.0\nmemory_unit_mib = 1000.0\n\
+                    traffic = 1.0\n[interference.factors.a]\naggressor = 3.0\nsensitivity = 5.0\n\
+                    [interference.gpu_utilization]\nbase = 0.25\nmemory_slope = 2.0\n\
+                    [interference.gpu_utilization.factors.b]\naggressor = 2.0\nsensitivity = 0.5\n";
+        let mut model = Model::builtin();
+        model.override_with("m.toml", text).unwrap();
+        let rows = "workload,gpus,solo_runtime_s,startup_s,peak_memory_mib,smact_mean,drama_mean,gpu_util_mean\n\
+                    a,1,10,1,500,0.5,0.25,0.75\nb,1,10,1,250,,,0.5\nc,1,10,1,250,0.5,,1\n";
+        let catalogue = Catalogue::parse("w.csv", rows.as_bytes()).unwrap();
+        let [a, b, c] = ["a", "b", "c"]
+            .map(|name| model.interference.contention(name, catalogue.get(name).unwrap().profile(0), 1.0));
+        // Kernels and traffic, with the factors of both sides.
+        assert_eq!(a.pressure_on(&a), 3.0 * (0.25 * 0.5 + 0.25 * 0.25) * 5.0);
+        assert_eq!(a.pressure_on(&b), 0.5625 * (0.25 + 2.0 * 0.5) * 0.5);
+        assert_eq!(b.pressure_on(&a), 2.0 * 0.25 * (0.25 + 2.0 * 0.25));
+        assert_eq!(c.pressure_on(&a), 0.25 + 2.0 * 0.25, "SMACT alone is not enough");
     }
 }

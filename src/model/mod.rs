@@ -4,6 +4,7 @@
 
 mod interference;
 mod noise;
+mod power;
 mod saturation;
 mod telemetry;
 
@@ -12,10 +13,12 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::error::{Error, Result, input_error};
+use crate::error::{Error, Result, did_you_mean, input_error};
+use crate::workload::Catalogue;
 
-pub use interference::{Interference, PairFactors};
+pub use interference::{Contention, Interference, PairFactors, Utilization};
 pub use noise::{Noise, Stream, counter_uniform};
+pub use power::Power;
 pub use saturation::Saturation;
 pub use telemetry::{Combination, SAMPLED_METRICS, Sampler, Telemetry};
 
@@ -47,6 +50,7 @@ pub struct Model {
     pub saturation: Saturation,
     pub memory: Memory,
     pub telemetry: Telemetry,
+    pub power: Power,
     pub noise: Noise,
     /// Runtime in a run over the profile's solo runtime, by workload; 1 where absent.
     pub runtime_factors: BTreeMap<String, f64>,
@@ -61,15 +65,17 @@ struct Sections {
     saturation: Option<Saturation>,
     memory: Option<Memory>,
     telemetry: Option<Telemetry>,
+    power: Option<Power>,
     noise: Option<Noise>,
     runtime_factors: Option<BTreeMap<String, f64>>,
 }
 
-const BUILTIN: [(&str, &str); 6] = [
+const BUILTIN: [(&str, &str); 7] = [
     ("models/interference.toml", include_str!("../../models/interference.toml")),
     ("models/saturation.toml", include_str!("../../models/saturation.toml")),
     ("models/memory.toml", include_str!("../../models/memory.toml")),
     ("models/telemetry.toml", include_str!("../../models/telemetry.toml")),
+    ("models/power.toml", include_str!("../../models/power.toml")),
     ("models/noise.toml", include_str!("../../models/noise.toml")),
     ("models/cadence.toml", include_str!("../../models/cadence.toml")),
 ];
@@ -84,6 +90,7 @@ impl Model {
             all.saturation = part.saturation.or(all.saturation);
             all.memory = part.memory.or(all.memory);
             all.telemetry = part.telemetry.or(all.telemetry);
+            all.power = part.power.or(all.power);
             all.noise = part.noise.or(all.noise);
             all.runtime_factors = part.runtime_factors.or(all.runtime_factors);
         }
@@ -100,15 +107,28 @@ impl Model {
         replace(&mut self.saturation, given.saturation);
         replace(&mut self.memory, given.memory);
         replace(&mut self.telemetry, given.telemetry);
+        replace(&mut self.power, given.power);
         replace(&mut self.noise, given.noise);
         replace(&mut self.runtime_factors, given.runtime_factors);
         Ok(())
     }
 
-    /// [`Model::override_with`] on a file.
-    pub fn override_with_file(&mut self, path: &Path) -> Result<()> {
+    /// [`Model::override_with`] on a file whose factors are for the workloads of a catalogue.
+    ///
+    /// # Errors
+    /// Also a factor for a workload that the catalogue lacks, with the nearest names.
+    pub fn override_with_file(&mut self, path: &Path, catalogue: &Catalogue) -> Result<()> {
         let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
-        self.override_with(&path.display().to_string(), &text)
+        let source = path.display().to_string();
+        Sections::parse(&source, &text)?.check_workloads(&source, catalogue)?;
+        self.override_with(&source, &text)
+    }
+
+    /// Takes out all factors per workload: what remains follows from profiles.
+    pub fn without_factors(mut self) -> Model {
+        self.runtime_factors.clear();
+        self.interference = self.interference.without_factors();
+        self
     }
 }
 
@@ -146,6 +166,11 @@ impl Sections {
         if let Some(telemetry) = &file.telemetry {
             check("telemetry.dwell_s", telemetry.dwell_s, 1.0..=86400.0)?;
         }
+        if let Some(power) = &file.power {
+            check("power.idle_w", power.idle_w, 0.0..=1e5)?;
+            check("power.gpu_util_w", power.gpu_util_w, 0.0..=1e5)?;
+            check("power.drama_w", power.drama_w, 0.0..=1e5)?;
+        }
         if let Some(noise) = &file.noise {
             check("noise.runtime_sigma", noise.runtime_sigma, 0.0..=1.0)?;
             check("noise.startup_sigma", noise.startup_sigma, 0.0..=1.0)?;
@@ -156,12 +181,29 @@ impl Sections {
         Ok(file)
     }
 
+    fn check_workloads(&self, source: &str, catalogue: &Catalogue) -> Result<()> {
+        let pairs = self.interference.iter().flat_map(|section| section.factor_sections());
+        let pairs = pairs.flat_map(|(section, factors)| factors.keys().map(move |name| (section, name)));
+        let runtimes = self.runtime_factors.iter().flat_map(|factors| factors.keys());
+        let mut named = pairs.chain(runtimes.map(|name| ("runtime_factors", name)));
+        match named.find(|(_, name)| catalogue.get(name).is_none()) {
+            Some((section, name)) => Err(input_error!(
+                "{source}, key {section}: unknown workload {name:?}; {}take the factor out, or give the catalogue \
+                 that has the workload with --workloads ({} does not)",
+                did_you_mean(name, catalogue.names()),
+                catalogue.source()
+            )),
+            None => Ok(()),
+        }
+    }
+
     fn complete(self) -> Option<Model> {
         Some(Model {
             interference: self.interference?,
             saturation: self.saturation?,
             memory: self.memory?,
             telemetry: self.telemetry?,
+            power: self.power?,
             noise: self.noise?,
             runtime_factors: self.runtime_factors?,
         })
@@ -196,7 +238,7 @@ mod tests {
     fn a_file_replaces_sections_and_is_checked() {
         let mut model = Model::builtin();
         let section =
-            "schema_version = 1\n[telemetry]\ncombination = \"sum\"\ngpu_util_combination = \"union\"\n";
+            "schema_version = 1\n[telemetry]\ncombination = \"sum\"\ngpu_util_combination = \"presence\"\n";
         model.override_with("m.toml", &format!("{section}dwell_s = 3.0\n")).unwrap();
         assert_eq!(model.telemetry.dwell_s, 3.0);
         for (text, says) in [
@@ -206,10 +248,40 @@ mod tests {
                 "schema_version = 1\n[memory]\ngrowth = \"cached\"\nelastic_fraction = 0.1\noom_exit_s = nan\n",
                 "key memory.oom_exit_s: found NaN",
             ),
+            (
+                "schema_version = 1\n[power]\nidle_w = 60.0\ngpu_util_w = -1.0\ndrama_w = 0.0\n",
+                "key power.gpu_util_w: found -1",
+            ),
+            ("schema_version = 1\n[power]\nidle_w = 60.0\ndrama_w = 0.0\n", "missing field `gpu_util_w`"),
             ("schema_version = 2\n", "schema_version 2"),
         ] {
             let message = model.override_with("m.toml", text).unwrap_err().to_string();
             assert!(message.starts_with("m.toml") && message.contains(says), "{message}");
+        }
+    }
+    #[test]
+    fn factors_name_workloads_of_the_catalogue() {
+        let builtin = Catalogue::builtin();
+        let head =
+            "schema_version = 1\n[interference]\nbase = 0.1\nmemory_slope = 1.0\nmemory_unit_mib = 40960.0\n";
+        let factors = "aggressor = 1.0\nsensitivity = 1.0\n";
+        for (section, text) in [
+            ("runtime_factors", "schema_version = 1\n[runtime_factors]\nunet_vok_1gpu = 1.0\n".to_owned()),
+            ("interference.factors", format!("{head}[interference.factors.unet_vok_1gpu]\n{factors}")),
+            (
+                "interference.gpu_utilization.factors",
+                format!(
+                    "{head}[interference.gpu_utilization]\nbase = 0.1\nmemory_slope = 1.0\n\
+                     [interference.gpu_utilization.factors.unet_vok_1gpu]\n{factors}"
+                ),
+            ),
+        ] {
+            let given = Sections::parse("m.toml", &text).unwrap();
+            let message = given.check_workloads("m.toml", &builtin).unwrap_err().to_string();
+            let expected = format!(
+                "m.toml, key {section}: unknown workload \"unet_vok_1gpu\"; did you mean unet_voc_1gpu"
+            );
+            assert!(message.starts_with(&expected), "{message}");
         }
     }
 }

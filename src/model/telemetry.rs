@@ -15,22 +15,27 @@ pub struct Telemetry {
     pub gpu_util_combination: Combination,
 }
 
-/// How the activities of jobs on one GPU combine. Each counts with the pace at which its job progresses.
+/// How the activities of jobs on one GPU combine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Combination {
-    /// Kernels take turns: activities add up, to 1 at most.
+    /// Kernels take turns: activities, each times the pace at which its job progresses, add up, to 1 at most.
     Sum,
-    /// Kernels coincide by chance: `1 - prod(1 - activity)`.
+    /// Kernels coincide by chance: `1 - prod(1 - pace activity)`.
     Union,
+    /// What counts is whether there is a kernel at all, and those of a slowed job last longer:
+    /// `1 - prod(1 - activity)` whatever the paces.
+    Presence,
 }
 
 impl Combination {
-    /// The activity of a GPU, so far at `level`, with one more job on it.
-    pub fn add(self, level: f64, activity: f64) -> f64 {
+    /// The activity of a GPU, so far at `level`, with one more job on it, which alone would have `activity`.
+    pub fn add(self, level: f64, activity: f64, pace: f64) -> f64 {
+        let union = |activity: f64| level + activity - level * activity;
         match self {
-            Combination::Sum => (level + activity).min(1.0),
-            Combination::Union => level + activity - level * activity,
+            Combination::Sum => (level + pace * activity).min(1.0),
+            Combination::Union => union(pace * activity),
+            Combination::Presence => union(activity),
         }
     }
 }
@@ -178,6 +183,16 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn activities_combine_with_or_without_pace() {
+        let two = |combination: Combination| combination.add(combination.add(0.0, 0.5, 1.0), 0.5, 0.5);
+        assert_eq!(two(Combination::Sum), 0.75);
+        assert_eq!(two(Combination::Union), 0.625);
+        assert_eq!(two(Combination::Presence), 0.75);
+        assert_eq!(Combination::Sum.add(0.9, 0.5, 1.0), 1.0);
+        assert_eq!(Combination::Presence.add(0.9, 0.5, 0.25), 0.95);
     }
 
     #[test]

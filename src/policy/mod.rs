@@ -26,6 +26,8 @@ pub use params_file::{BUILTIN_PARAMS, ParamsFile, resolve_params};
 pub use scheduler::{available_memory_mib, decide, next_recovery_floor_mib};
 pub use spec::{Modifier, PolicyKind, PolicySpec};
 
+use crate::workload::Metric;
+
 /// A collocation policy: which GPUs a job may share.
 ///
 /// The scheduler loop around it is common to all policies ([`decide`]): idle GPUs first, then this.
@@ -37,6 +39,11 @@ pub trait Policy: Send + Sync {
 
     /// The memory per GPU that the policy takes the job to need; `None` where it does not know or ask.
     fn required_memory_mib(&self, job: &JobRequest<'_>, params: &Params) -> Option<f64>;
+
+    /// Whether its decisions follow from this metric's telemetry.
+    fn reads(&self, _: Metric, _: &Params) -> bool {
+        false
+    }
 
     /// Chooses GPUs for a job among GPUs that are not all idle.
     ///

@@ -118,6 +118,10 @@ pub enum Rejection {
         smocc: f64,
         drama: Option<f64>,
     },
+    /// Pressure by GPU utilisation alone.
+    GpuUtilization {
+        risk: f64,
+    },
     Utilization {
         projected: f64,
     },
@@ -145,6 +149,7 @@ impl Rejection {
             Rejection::NoEstimate => "no_estimate",
             Rejection::Memory { .. } => "memory",
             Rejection::Pressure { .. } => "pressure",
+            Rejection::GpuUtilization { .. } => "gpu_utilization",
             Rejection::Utilization { .. } => "utilization",
             Rejection::SharingScore { .. } => "sharing_score",
             Rejection::JobCount { .. } => "job_count",
@@ -169,6 +174,7 @@ impl fmt::Display for Rejection {
                 write!(f, "pressure: SMACT risk {smact:.3}, SMOCC risk {smocc:.3}")?;
                 drama.map_or(Ok(()), |drama| write!(f, ", DRAMA risk {drama:.3}"))
             }
+            Rejection::GpuUtilization { risk } => write!(f, "pressure: GPU utilisation risk {risk:.3}"),
             Rejection::Utilization { projected } => write!(f, "projected utilisation {projected:.3}"),
             Rejection::SharingScore { projected } => write!(f, "projected sharing score {projected}"),
             Rejection::JobCount { projected } => write!(f, "would hold {projected} jobs"),

@@ -133,7 +133,10 @@ words! {
     }
     /// The runtime-pressure filter of AEGIS.
     Pressure {
+        /// On SMACT together with SMOCC or DRAMA.
         Thresholds = "thresholds",
+        /// A single threshold on GPU utilisation, which nvidia-smi shows.
+        GpuUtilization = "gpu_utilization",
         None = "none",
     }
 }
@@ -232,9 +235,9 @@ parameters! {
     memory_floor_mib: f64 = MIB;
     /// Added to a memory figure of any other source.
     memory_margin_mib: f64 = MIB;
-    /// Order in which AEGIS takes the GPUs that pass its filters.
+    /// Order in which AEGIS takes the GPUs that pass its filters. `lug` goes by SMACT, and under `pressure = gpu_utilization` by GPU utilisation.
     placement: Order = Domain::Choice(Order::WORDS);
-    /// Runtime-pressure filter of AEGIS.
+    /// Runtime-pressure filter of AEGIS: thresholds on SMACT, SMOCC and DRAMA, one on GPU utilisation, or none.
     pressure: Pressure = Domain::Choice(Pressure::WORDS);
     /// SMACT risk from which a GPU may be rejected.
     smact_threshold: f64 = FRACTION;
@@ -242,6 +245,8 @@ parameters! {
     smocc_threshold: f64 = FRACTION;
     /// DRAMA risk from which a GPU with too much SMACT is rejected.
     drama_threshold: f64 = FRACTION;
+    /// GPU utilisation risk from which a GPU is rejected under `pressure = gpu_utilization`.
+    gpu_util_threshold: f64 = FRACTION;
     /// Sum of predicted utilisations that Horus allows on a GPU.
     horus_utilization_cap: f64 = Domain::Number { min: 0.0, max: 100.0 };
     /// Whether under Horus a job without a Horus memory estimate waits for idle GPUs and is booked at nothing.

@@ -33,22 +33,42 @@ pub enum Modifier {
     Memory(MemorySource),
     Placement(Order),
     Pressure(Pressure),
+    /// Pressure from GPU utilisation, from so many percent.
+    Smi(u32),
 }
 
 impl Modifier {
     /// Name, effect and description.
-    pub const ALL: [(&'static str, Modifier, &'static str); 10] = [
+    pub const ALL: [(&'static str, Modifier, &'static str); 15] = [
         ("peak-mem", Modifier::Memory(MemorySource::Peak), "memory from the profiled peak (the upper bound)"),
         ("horus-mem", Modifier::Memory(MemorySource::Horus), "memory from the Horus estimate"),
         ("faketensor-mem", Modifier::Memory(MemorySource::FakeTensor), "memory from the FakeTensor estimate"),
         ("gpumemnet-mem", Modifier::Memory(MemorySource::GpuMemNet), "memory from the GPUMemNet estimate"),
         ("magm", Modifier::Placement(Order::Magm), "most available GPU memory first (the default)"),
-        ("lug", Modifier::Placement(Order::Lug), "lowest SMACT first"),
+        ("lug", Modifier::Placement(Order::Lug), "lowest SMACT first (with +smi..: lowest GPU utilisation)"),
         ("bf", Modifier::Placement(Order::Bf), "best fit: least memory that fits first"),
         ("ff", Modifier::Placement(Order::Ff), "first fit: lowest GPU index first"),
         ("rr", Modifier::Placement(Order::Rr), "round robin, without memory and pressure filters"),
         ("no-thresholds", Modifier::Pressure(Pressure::None), "without the runtime-pressure filter"),
+        (
+            "smi40",
+            Modifier::Smi(40),
+            "pressure from nvidia-smi alone: no GPU at 40 % GPU utilisation or more",
+        ),
+        ("smi50", Modifier::Smi(50), "likewise, 50 %"),
+        ("smi60", Modifier::Smi(60), "likewise, 60 %"),
+        ("smi70", Modifier::Smi(70), "likewise, 70 %"),
+        ("smi80", Modifier::Smi(80), "likewise, 80 %"),
     ];
+
+    /// Other names: what is left of AEGIS without its pressure filter is memory feasibility (and observation,
+    /// which all policies have).
+    pub const ALIASES: [(&'static str, &'static str); 1] = [("memory-only", "no-thresholds")];
+
+    fn find(name: &str) -> Option<Modifier> {
+        let name = Self::ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
+        Self::ALL.into_iter().find(|(known, _, _)| *known == name).map(|(_, modifier, _)| modifier)
+    }
 
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, modifier, _)| *modifier == self).map_or("", |(name, _, _)| name)
@@ -58,7 +78,7 @@ impl Modifier {
         match self {
             Modifier::Memory(_) => "memory",
             Modifier::Placement(_) => "placement",
-            Modifier::Pressure(_) => "pressure",
+            Modifier::Pressure(_) | Modifier::Smi(_) => "pressure",
         }
     }
 
@@ -67,6 +87,10 @@ impl Modifier {
             Modifier::Memory(source) => params.memory_source = source,
             Modifier::Placement(order) => params.placement = order,
             Modifier::Pressure(pressure) => params.pressure = pressure,
+            Modifier::Smi(percent) => {
+                params.pressure = Pressure::GpuUtilization;
+                params.gpu_util_threshold = f64::from(percent) / 100.0;
+            }
         }
     }
 }
@@ -130,13 +154,13 @@ impl FromStr for PolicySpec {
         })?;
         let mut modifiers: Vec<Modifier> = Vec::new();
         for name in parts {
-            let names = Modifier::ALL.map(|(name, _, _)| name);
-            let Some((_, modifier, _)) = Modifier::ALL.into_iter().find(|(known, _, _)| *known == name)
-            else {
+            let Some(modifier) = Modifier::find(name) else {
+                let aliases = Modifier::ALIASES.map(|(alias, _)| alias);
+                let names = [&Modifier::ALL.map(|(name, _, _)| name)[..], &aliases].concat();
                 return Err(input_error!(
                     "unknown modifier {:?} in {text:?}: {}modifiers of aegis are +{}",
                     format!("+{name}"),
-                    did_you_mean(name, names),
+                    did_you_mean(name, names.iter().copied()),
                     names.join(" +")
                 ));
             };
@@ -172,8 +196,25 @@ mod tests {
     }
 
     #[test]
+    fn an_alias_shows_as_what_it_stands_for() {
+        let policy: PolicySpec = "aegis+memory-only+peak-mem".parse().unwrap();
+        assert_eq!(policy, "aegis+no-thresholds+peak-mem".parse().unwrap());
+        assert_eq!(policy.to_string(), "aegis+peak-mem+no-thresholds");
+    }
+
+    #[test]
+    fn smi_sets_the_mode_and_its_threshold() {
+        let policy: PolicySpec = "aegis+smi40".parse().unwrap();
+        let mut params = Params::default();
+        policy.apply(&mut params);
+        assert_eq!((params.pressure, params.gpu_util_threshold), (Pressure::GpuUtilization, 0.4));
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (text, says) in [
+            ("aegis+smi70+memory-only", "+smi70 and +memory-only both set the pressure"),
+            ("aegis+memory-onyl", "did you mean memory-only"),
             ("aegsi", "did you mean aegis?"),
             ("aegis+peek-mem", "did you mean peak-mem"),
             ("horus+peak-mem", "changes aegis only"),

@@ -7,6 +7,7 @@ use super::atomic::Draft;
 use super::row::SCHEMA_VERSION;
 use crate::error::{Error, Result};
 use crate::sim::{Event, EventKind, Observer, World};
+use crate::workload::Metric;
 
 /// Writes an event log: one JSON object per line, each with `time_s` and `kind`.
 ///
@@ -16,13 +17,16 @@ pub struct EventLog<'w> {
     draft: Draft,
     path: PathBuf,
     failed: Option<std::io::Error>,
+    /// Metrics that all workloads of the trace have.
+    known: [bool; Metric::COUNT],
 }
 
 impl<'w> EventLog<'w> {
     /// Starts a log with a line of kind `run` that says what runs.
     pub fn create(path: &Path, world: &'w World, policy: &str, seed: u64) -> Result<EventLog<'w>> {
         let draft = Draft::new(path)?;
-        let mut log = EventLog { world, draft, path: path.to_owned(), failed: None };
+        let known = Metric::ALL.map(|metric| world.knows(metric));
+        let mut log = EventLog { world, draft, path: path.to_owned(), failed: None, known };
         let start_s = world.jobs.first().map_or(0.0, |job| job.submit.as_s());
         log.line(&json!({
             "time_s": start_s, "kind": "run", "trace": world.trace_name, "policy": policy, "seed": seed,
@@ -54,7 +58,7 @@ impl Observer for EventLog<'_> {
             line.insert(key.to_owned(), value);
         };
         put("time_s", event.time.as_s().into());
-        let (kind, details) = describe(&event.kind);
+        let (kind, details) = describe(&event.kind, &self.known);
         put("kind", kind.into());
         if let Some(job) = event.job {
             put("job_id", self.world.jobs[job].id.as_str().into());
@@ -66,7 +70,7 @@ impl Observer for EventLog<'_> {
     }
 }
 
-fn describe(kind: &EventKind<'_>) -> (&'static str, Value) {
+fn describe(kind: &EventKind<'_>, known: &[bool; Metric::COUNT]) -> (&'static str, Value) {
     match *kind {
         EventKind::Submit { server } => ("submit", json!({ "server": server })),
         EventKind::Reject { gpu, reason } => {
@@ -85,13 +89,14 @@ fn describe(kind: &EventKind<'_>) -> (&'static str, Value) {
         EventKind::OutOfMemory { gpus } => ("oom", json!({ "gpus": gpus })),
         EventKind::Recover { floor_mib } => ("recover", json!({ "floor_mib": floor_mib })),
         EventKind::GiveUp { reason } => ("give_up", json!({ "reason": reason })),
-        EventKind::Gpu { gpu, jobs, used_mib, activity: [smact, smocc, drama, gpu_util] } => (
-            "gpu",
-            json!({
-                "gpus": [gpu], "jobs": jobs, "used_mib": used_mib, "smact": smact, "smocc": smocc,
-                "drama": drama, "gpu_util": gpu_util,
-            }),
-        ),
+        EventKind::Gpu { gpu, jobs, used_mib, activity } => {
+            let level = |metric: Metric| known[metric as usize].then_some(activity[metric as usize]);
+            let details = json!({
+                "gpus": [gpu], "jobs": jobs, "used_mib": used_mib, "smact": level(Metric::Smact),
+                "smocc": level(Metric::Smocc), "drama": level(Metric::Drama), "gpu_util": level(Metric::GpuUtil),
+            });
+            ("gpu", details)
+        }
     }
 }
 

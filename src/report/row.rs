@@ -102,17 +102,21 @@ pub fn rows_to_table(format: Format, rows: &[Row], columns: &[(&str, &str)]) -> 
     text
 }
 
-/// A value as people read it: as many digits as it is good for.
+/// A value as people read it: as many digits as it is good for, energy in kJ.
 fn cell(name: &str, value: &Value) -> String {
     let Some(number) = value.as_f64().filter(|_| value.is_f64()) else {
         return if value.is_null() { "-".to_owned() } else { plain(value) };
     };
-    if name.ends_with("_pct") {
+    if name.ends_with("error_pct") {
         format!("{number:+.1}")
-    } else if name.ends_with("_s") && number.abs() >= 100.0 {
+    } else if name.ends_with("_pct") {
+        format!("{number:.2}")
+    } else if number.abs() >= 100.0 {
         format!("{number:.0}")
     } else if name.ends_with("_s") {
         format!("{number:.1}")
+    } else if name.ends_with("_j") {
+        format!("{:.1}", number / 1000.0)
     } else {
         format!("{number:.3}")
     }

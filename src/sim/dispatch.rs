@@ -113,7 +113,7 @@ impl Run<'_> {
         let forced = self.states[job].forced_idle;
         let workload = self.world.workload(job);
         let interference = &self.world.model.interference;
-        let factors = interference.factors(&workload.name);
+        let strength = self.params.interference_strength;
         let state = &mut self.states[job];
         state.gpus.clear();
         let mut least_available_mib = f64::INFINITY;
@@ -139,10 +139,8 @@ impl Run<'_> {
                 job,
                 active: false,
                 memory_mib: 0.0,
-                pressure: interference.pressure(profile, factors) * self.params.interference_strength,
-                traffic: interference.traffic(profile, factors) * self.params.interference_strength,
-                sensitivity: factors.sensitivity,
-                smact: profile.smact.mean,
+                speed: truth.spec.speed_of(&workload.name),
+                contention: interference.contention(&workload.name, profile, strength),
                 activity: profile.telemetry().map(|activity| activity.mean),
                 pace: 1.0,
             });

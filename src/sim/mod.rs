@@ -28,7 +28,7 @@ use crate::policy::{Params, PolicySpec};
 /// run-to-run noise; telemetry varies under every seed.
 ///
 /// # Errors
-/// `telemetry_blind_gpu` names a GPU that no server has.
+/// See [`Run::new`].
 pub fn simulate(
     world: &World,
     policy: &PolicySpec,

@@ -179,8 +179,8 @@ impl Run<'_> {
     /// Whether the rate is another one now.
     fn update_rate(&mut self, job: usize, observer: &mut dyn Observer) -> bool {
         let state = &self.states[job];
-        let slowest_gpu =
-            state.gpus.iter().map(|&gpu| self.gpus[gpu].spec.speed).fold(f64::INFINITY, f64::min);
+        let speeds = state.gpus.iter().filter_map(|&gpu| self.gpus[gpu].resident(job)).map(|own| own.speed);
+        let slowest_gpu = speeds.fold(f64::INFINITY, f64::min);
         let contended = state.gpus.iter().filter_map(|&gpu| self.contended_rate(gpu, job));
         let rate = contended.reduce(f64::min).unwrap_or(slowest_gpu);
         if rate == state.rate && state.completion.is_some() {
@@ -202,11 +202,10 @@ impl Run<'_> {
         for i in 0..self.states[job].gpus.len() {
             let gpu = self.states[job].gpus[i];
             self.before_change(gpu);
-            let pace = (rate / self.gpus[gpu].spec.speed).min(1.0);
             if let Some(resident) = self.gpus[gpu].resident_mut(job) {
-                resident.pace = pace;
+                resident.pace = (rate / resident.speed).min(1.0);
+                self.telemetry.set_pace(gpu, job, resident.pace);
             }
-            self.telemetry.set_pace(gpu, job, pace);
         }
         self.emit(observer, Some(job), EventKind::Rate { rate });
         true
@@ -214,21 +213,22 @@ impl Run<'_> {
 
     /// The rate at which a job could progress on one of its GPUs; `None` if it does not compute there.
     ///
-    /// Worked out from the residents every time, never carried along: alone it is the GPU's speed exactly.
+    /// Worked out from the residents every time, never carried along: alone it is the job's speed there exactly.
     fn contended_rate(&self, gpu: usize, job: usize) -> Option<f64> {
         let truth = &self.gpus[gpu];
         let own = truth.resident(job)?;
         if !own.computes() {
             return None;
         }
-        Some(truth.spec.speed / (truth.waiting(own) * truth.saturation))
+        Some(own.speed / (truth.waiting(own) * truth.saturation))
     }
 
-    /// By how much the load of a GPU slows its residents down.
+    /// By how much the load of a GPU slows its residents down beside their pressures.
     fn saturation(&self, gpu: usize) -> f64 {
         let truth = &self.gpus[gpu];
         let computing = truth.residents.iter().filter(|resident| resident.computes());
-        let load = computing.map(|resident| resident.smact / truth.waiting(resident)).sum();
-        1.0 + self.params.interference_strength * (self.world.model.saturation.slowdown(load) - 1.0)
+        let loads = computing.map(|resident| resident.contention.busy / truth.waiting(resident));
+        let slowdown = self.world.model.saturation.slowdown(loads);
+        1.0 + self.params.interference_strength * (slowdown - 1.0)
     }
 }

@@ -105,16 +105,25 @@ pub struct GpuRecord {
     pub telemetry_blind: bool,
     /// Held by at least one job, from dispatch to end.
     pub busy_s: f64,
-    /// With at least one process that computes.
+    /// With at least one process that computes: active. One that starts up or only holds memory does not.
     pub active_s: f64,
     pub idle_s: f64,
     pub peak_memory_mib: f64,
     /// Means over the run.
     pub memory_mean_mib: f64,
-    pub smact_mean: f64,
-    pub smocc_mean: f64,
-    pub drama_mean: f64,
+    /// `None`, like the next two, where some workload of the trace has no such figure.
+    pub smact_mean: Option<f64>,
+    pub smocc_mean: Option<f64>,
+    pub drama_mean: Option<f64>,
     pub gpu_util_mean: f64,
+    /// Means over the time in which it is active; NaN (null in JSON) where it never is.
+    pub memory_active_mean_mib: f64,
+    pub smact_active_mean: f64,
+    pub smocc_active_mean: f64,
+    pub drama_active_mean: f64,
+    pub gpu_util_active_mean: f64,
+    pub power_active_mean_w: f64,
+    pub energy_j: f64,
 }
 
 /// All that a run leaves behind.

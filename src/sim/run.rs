@@ -86,8 +86,11 @@ pub struct Run<'w> {
 
 impl<'w> Run<'w> {
     /// # Errors
-    /// `telemetry_blind_gpu` names a GPU that no server has.
+    /// `telemetry_blind_gpu` names a GPU that no server has, or the policy reads telemetry that is not known of
+    /// some workload of the trace.
     pub fn new(world: &'w World, policy: &PolicySpec, params: &Params, seed: u64) -> Result<Run<'w>> {
+        let scheduler = policy::build(policy.kind);
+        world.check_telemetry(policy, scheduler.as_ref(), params)?;
         let start = world.jobs.first().map_or(Time::ZERO, |job| job.submit);
         let combinations = world.model.telemetry.combinations();
         let mut loops = Vec::new();
@@ -104,7 +107,7 @@ impl<'w> Run<'w> {
                 }
             };
             for (gpu, spec) in server.gpus.iter().enumerate() {
-                let mut state = GpuState::new(spec.clone(), index, combinations);
+                let mut state = GpuState::new(spec.clone(), index, combinations, world.model.power);
                 state.meter.start(start);
                 gpus.push(state);
                 blind.push(blind_gpu == Some(gpu));
@@ -122,7 +125,7 @@ impl<'w> Run<'w> {
         Ok(Run {
             world,
             params: params.clone(),
-            policy: policy::build(policy.kind),
+            policy: scheduler,
             seed,
             noise_seed: if params.noise { seed } else { 0 },
             now: start,
@@ -287,9 +290,16 @@ impl<'w> Run<'w> {
         self.record.end = end;
         let span_s = (end - self.record.start).as_s();
         let mean = |total: f64| if span_s > 0.0 { total / span_s } else { 0.0 };
+        let known = Metric::ALL.map(|metric| self.world.knows(metric));
         for (index, gpu) in self.gpus.iter_mut().enumerate() {
             gpu.book(end);
             let meter = &gpu.meter;
+            let activity =
+                |metric: Metric| known[metric as usize].then(|| mean(meter.activity_s[metric as usize]));
+            let active_mean = |total: f64| total / meter.active_s;
+            let activity_active_mean = |metric: Metric| {
+                if known[metric as usize] { active_mean(meter.activity_s[metric as usize]) } else { f64::NAN }
+            };
             self.record.gpus.push(GpuRecord {
                 server: gpu.server,
                 index: index - self.loops[gpu.server].first_gpu,
@@ -301,10 +311,17 @@ impl<'w> Run<'w> {
                 idle_s: (span_s - meter.busy_s).max(0.0),
                 peak_memory_mib: meter.peak_mib,
                 memory_mean_mib: mean(meter.memory_mib_s),
-                smact_mean: mean(meter.activity_s[Metric::Smact as usize]),
-                smocc_mean: mean(meter.activity_s[Metric::Smocc as usize]),
-                drama_mean: mean(meter.activity_s[Metric::Drama as usize]),
+                smact_mean: activity(Metric::Smact),
+                smocc_mean: activity(Metric::Smocc),
+                drama_mean: activity(Metric::Drama),
                 gpu_util_mean: mean(meter.activity_s[Metric::GpuUtil as usize]),
+                memory_active_mean_mib: active_mean(meter.active_memory_mib_s),
+                smact_active_mean: activity_active_mean(Metric::Smact),
+                smocc_active_mean: activity_active_mean(Metric::Smocc),
+                drama_active_mean: activity_active_mean(Metric::Drama),
+                gpu_util_active_mean: activity_active_mean(Metric::GpuUtil),
+                power_active_mean_w: active_mean(meter.active_energy_j),
+                energy_j: meter.energy_j,
             });
         }
         self.record

@@ -121,7 +121,7 @@ impl Series {
                     source.values = source.sampler.values(dwell);
                 }
                 for (metric, level) in sample.iter_mut().enumerate() {
-                    *level = combinations[metric].add(*level, source.pace * source.values[metric]);
+                    *level = combinations[metric].add(*level, source.values[metric], source.pace);
                 }
             }
             if self.blind {
@@ -192,9 +192,9 @@ mod tests {
             peak_memory_mib: 1.0,
             initial_memory_mib: 1.0,
             memory_growth_s: 0.0,
-            smact: activity,
-            smocc: activity,
-            drama: activity,
+            smact: Some(activity),
+            smocc: Some(activity),
+            drama: Some(activity),
             gpu_util: activity,
             counter_share: 1.0,
         }

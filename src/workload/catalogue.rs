@@ -30,6 +30,27 @@ pub enum Metric {
 
 impl Metric {
     pub const COUNT: usize = 4;
+    pub const ALL: [Metric; Metric::COUNT] = [Metric::Smact, Metric::Smocc, Metric::Drama, Metric::GpuUtil];
+
+    /// As people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Smact => "SMACT",
+            Metric::Smocc => "SMOCC",
+            Metric::Drama => "DRAMA",
+            Metric::GpuUtil => "GPU utilisation",
+        }
+    }
+
+    /// What the columns of a catalogue start with.
+    pub fn column(self) -> &'static str {
+        match self {
+            Metric::Smact => "smact",
+            Metric::Smocc => "smocc",
+            Metric::Drama => "drama",
+            Metric::GpuUtil => "gpu_util",
+        }
+    }
 }
 
 impl Activity {
@@ -47,6 +68,8 @@ impl Activity {
 }
 
 /// What a workload does to one GPU.
+///
+/// SMACT, SMOCC and DRAMA are `None` where only nvidia-smi was at hand: that is not the same as 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GpuProfile {
     pub peak_memory_mib: f64,
@@ -55,11 +78,11 @@ pub struct GpuProfile {
     /// Seconds from first GPU activity to the peak; 0 where memory is at its peak at once.
     pub memory_growth_s: f64,
     /// Fraction of time that at least one warp is resident on a streaming multiprocessor.
-    pub smact: Activity,
+    pub smact: Option<Activity>,
     /// Resident warps as a fraction of the maximum.
-    pub smocc: Activity,
+    pub smocc: Option<Activity>,
     /// Fraction of cycles that the device memory interface is active.
-    pub drama: Activity,
+    pub drama: Option<Activity>,
     /// GPU utilisation as nvidia-smi reports it.
     pub gpu_util: Activity,
     /// Share of the profile's samples in which the SMACT and SMOCC counters worked.
@@ -67,10 +90,21 @@ pub struct GpuProfile {
 }
 
 impl GpuProfile {
-    /// What sound telemetry shows of the workload, in the order of [`Metric`].
+    /// What sound telemetry shows of the workload, in the order of [`Metric`]; nothing for metrics that
+    /// are not known.
     pub fn telemetry(&self) -> [Activity; Metric::COUNT] {
         let sound = |activity: Activity| activity.with_sound_counters(self.counter_share);
-        [sound(self.smact), sound(self.smocc), self.drama, self.gpu_util]
+        [self.smact.map(sound), self.smocc.map(sound), self.drama, Some(self.gpu_util)]
+            .map(Option::unwrap_or_default)
+    }
+
+    pub fn knows(&self, metric: Metric) -> bool {
+        match metric {
+            Metric::Smact => self.smact.is_some(),
+            Metric::Smocc => self.smocc.is_some(),
+            Metric::Drama => self.drama.is_some(),
+            Metric::GpuUtil => true,
+        }
     }
 }
 
@@ -86,6 +120,8 @@ pub struct MemoryEstimates {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
     pub name: String,
+    /// Workloads of one model architecture, which are left out together to judge a calibration.
+    pub family: String,
     /// GPUs that it was profiled on.
     pub gpus: u32,
     /// From launch to exit, alone; start-up is part of it.
@@ -104,6 +140,22 @@ impl Workload {
     pub fn profile(&self, rank: usize) -> &GpuProfile {
         self.profiles.get(rank).unwrap_or(&self.profiles[0])
     }
+
+    /// Whether a metric is known on all of its GPUs.
+    pub fn knows(&self, metric: Metric) -> bool {
+        self.profiles.iter().all(|profile| profile.knows(metric))
+    }
+
+    /// Takes SMACT, SMOCC and DRAMA out of the profile, as if nvidia-smi had been all there was.
+    pub fn forget_counters(&mut self) {
+        for profile in &mut self.profiles {
+            (profile.smact, profile.smocc, profile.drama) = (None, None, None);
+        }
+    }
+
+    fn shares_figures_with(&self, other: &Workload) -> bool {
+        self.solo_runtime_s == other.solo_runtime_s || self.profiles == other.profiles
+    }
 }
 
 /// The workloads that traces may name, by name.
@@ -116,23 +168,17 @@ pub struct Catalogue {
     index: HashMap<String, usize>,
 }
 
-const REQUIRED: &[&str] = &[
-    "workload",
-    "gpus",
-    "solo_runtime_s",
-    "startup_s",
-    "peak_memory_mib",
-    "smact_mean",
-    "smocc_mean",
-    "drama_mean",
-    "gpu_util_mean",
-];
+/// Where the built-in catalogue stands in the repository.
+pub const BUILTIN_CATALOGUE: &str = "models/workloads.csv";
+
+const REQUIRED: &[&str] =
+    &["workload", "gpus", "solo_runtime_s", "startup_s", "peak_memory_mib", "gpu_util_mean"];
 
 impl Catalogue {
     /// The workloads that ship with the simulator.
     pub fn builtin() -> Catalogue {
         let bytes = include_bytes!("../../models/workloads.csv");
-        Self::parse("models/workloads.csv", bytes).expect("the built-in catalogue parses: a test sees to it")
+        Self::parse(BUILTIN_CATALOGUE, bytes).expect("the built-in catalogue parses: a test sees to it")
     }
 
     /// Reads a catalogue file.
@@ -184,6 +230,7 @@ impl Catalogue {
         }
         let workload = Workload {
             name: name.to_owned(),
+            family: row.text("family").unwrap_or(name).to_owned(),
             gpus: row.required_integer("gpus", 1..=4096)?,
             solo_runtime_s: row.required_number("solo_runtime_s", 0.0..=MAX_SPAN_S)?,
             startup_s: row.required_number("startup_s", 0.0..=MAX_SPAN_S)?,
@@ -206,6 +253,19 @@ impl Catalogue {
 
     pub fn workloads(&self) -> &[Workload] {
         &self.workloads
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.workloads.iter().map(|workload| workload.name.as_str())
+    }
+
+    /// Whether it has a workload with the name and the runtime or profile of one in `other`: then it is an
+    /// edited copy, not the catalogue of another machine.
+    pub fn derives_from(&self, other: &Catalogue) -> bool {
+        let known = |workload: &Workload| {
+            other.get(&workload.name).is_some_and(|of| workload.shares_figures_with(of))
+        };
+        self.workloads.iter().any(known)
     }
 
     pub fn get(&self, name: &str) -> Option<&Workload> {
@@ -237,17 +297,30 @@ fn gpu_profile(row: Row<'_>) -> Result<GpuProfile> {
         peak_memory_mib: peak,
         initial_memory_mib: initial.unwrap_or(peak),
         memory_growth_s: growth_s.unwrap_or(0.0),
-        smact: activity(row, "smact")?,
-        smocc: activity(row, "smocc")?,
-        drama: activity(row, "drama")?,
-        gpu_util: activity(row, "gpu_util")?,
+        smact: activity(row, Metric::Smact)?,
+        smocc: activity(row, Metric::Smocc)?,
+        drama: activity(row, Metric::Drama)?,
+        gpu_util: activity(row, Metric::GpuUtil)?
+            .ok_or_else(|| input_error!("{}: blank; a number is needed", row.place("gpu_util_mean")))?,
         counter_share: row.number("counter_share", 0.05..=1.0)?.unwrap_or(1.0),
     })
 }
 
-fn activity(row: Row<'_>, metric: &str) -> Result<Activity> {
-    let value = |statistic: &str| row.number(&format!("{metric}_{statistic}"), 0.0..=1.0);
-    let mean = row.required_number(&format!("{metric}_mean"), 0.0..=1.0)?;
+/// `None` where all of a metric's columns are blank or absent.
+fn activity(row: Row<'_>, metric: Metric) -> Result<Option<Activity>> {
+    let column = |statistic: &str| format!("{}_{statistic}", metric.column());
+    let value = |statistic: &str| row.number(&column(statistic), 0.0..=1.0);
+    let Some(mean) = value("mean")? else {
+        if let Some(given) = ["median", "p95", "max"].into_iter().find(|s| row.text(&column(s)).is_some()) {
+            return Err(input_error!(
+                "{}: blank, although {} is given; fill it in, or leave all columns of {} blank",
+                row.place(&column("mean")),
+                column(given),
+                metric.name()
+            ));
+        }
+        return Ok(None);
+    };
     // A statistic that was not measured is taken as that of a steady signal.
     let median = value("median")?.unwrap_or(mean);
     let max = value("max")?.unwrap_or(mean.max(median));
@@ -256,10 +329,10 @@ fn activity(row: Row<'_>, metric: &str) -> Result<Activity> {
         return Err(input_error!(
             "{}: mean {mean}, median {median}, p95 {p95} and max {max} contradict each other; expected \
              median <= p95 <= max and mean <= max",
-            row.place(&format!("{metric}_mean"))
+            row.place(&column("mean"))
         ));
     }
-    Ok(Activity { mean, median, p95, max })
+    Ok(Some(Activity { mean, median, p95, max }))
 }
 
 #[cfg(test)]
@@ -276,7 +349,7 @@ mod tests {
         assert_eq!(dlrm.estimates.horus_mib, Some(40000.0), "the estimators' cap is an estimate");
         let xlnet = catalogue.get("xlnet_base_cased_wiki_bs8_2gpu").unwrap();
         assert_eq!(xlnet.profile(1).peak_memory_mib, 428.0);
-        assert_eq!(xlnet.profile(1).smact.mean, 0.0);
+        assert_eq!(xlnet.profile(1).smact, Some(Activity::default()));
         let gpt2 = catalogue.get("gpt2_xl_wiki_bs2_1gpu").unwrap();
         assert_eq!((gpt2.profile(0).initial_memory_mib, gpt2.profile(0).memory_growth_s), (33704.0, 200.0));
     }
@@ -290,10 +363,37 @@ mod tests {
             ("a,0,10,1,100,0.5,,,0,0,0", "column gpus: found \"0\""),
             ("a,1,10,1,100,50,,,0,0,0", "column smact_mean: found 50"),
             ("a,1,10,1,,0.5,,,0,0,0", "column peak_memory_mib: blank"),
+            ("a,1,10,1,100,,,0.5,0,0,0", "column smact_mean: blank, although smact_p95 is given"),
+            ("a,1,10,1,100,0.5,,,0,0,", "column gpu_util_mean: blank"),
         ] {
             let message =
                 Catalogue::parse("w.csv", format!("{head}{line}\n").as_bytes()).unwrap_err().to_string();
             assert!(message.starts_with("w.csv, line 2, ") && message.contains(says), "{message}");
         }
+    }
+    #[test]
+    fn an_edited_copy_is_told_from_a_catalogue_of_its_own() {
+        let builtin = Catalogue::builtin();
+        let mut edited = builtin.clone();
+        for workload in &mut edited.workloads {
+            workload.solo_runtime_s *= 1.1;
+        }
+        assert!(edited.derives_from(&builtin));
+        for workload in &mut edited.workloads {
+            workload.profiles[0].peak_memory_mib += 1.0;
+        }
+        assert!(!edited.derives_from(&builtin), "the names alone say nothing");
+    }
+
+    /// Blank columns and missing ones are alike, and neither is 0.
+    #[test]
+    fn nvidia_smi_alone_will_do() {
+        let text = "workload,family,gpus,solo_runtime_s,startup_s,peak_memory_mib,smact_mean,gpu_util_mean\n\
+                    a,net,1,10,1,100,,0.5\nb,,1,10,1,100,0,0.5\n";
+        let catalogue = Catalogue::parse("w.csv", text.as_bytes()).unwrap();
+        let [a, b] = ["a", "b"].map(|name| catalogue.get(name).unwrap());
+        assert_eq!(Metric::ALL.map(|metric| a.knows(metric)), [false, false, false, true]);
+        assert_eq!(Metric::ALL.map(|metric| b.knows(metric)), [true, false, false, true]);
+        assert_eq!((a.family.as_str(), b.family.as_str()), ("net", "b"));
     }
 }

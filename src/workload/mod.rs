@@ -5,7 +5,7 @@ mod job;
 mod table;
 mod trace;
 
-pub use catalogue::{Activity, Catalogue, GpuProfile, MemoryEstimates, Metric, Workload};
+pub use catalogue::{Activity, BUILTIN_CATALOGUE, Catalogue, GpuProfile, MemoryEstimates, Metric, Workload};
 pub use job::{Job, resolve};
 pub(crate) use table::{Row, Table};
 pub use trace::{BUILTIN_TRACES, Trace, TraceJob};

@@ -67,12 +67,28 @@ const CATALOGUE: &str = "workload,gpu_rank,gpus,solo_runtime_s,startup_s,peak_me
 /// A random run: any policy, cluster, catalogue, trace and parameters.
 pub fn any_case(shape: Shape) -> impl Strategy<Value = Case> {
     let text = (vec(workload(), 1..5), vec(server(), 1..3), vec(job(shape), 1..=shape.jobs));
-    (text, policy(), settings(shape), model(), select(&[0u64, 0, 1, 2, 77][..])).prop_map(
-        |((workloads, servers, jobs), policy, settings, model, seed)| {
-            let catalogue: String =
-                workloads.iter().enumerate().map(|(i, w)| w.replace("@", &i.to_string())).collect();
+    let drawn = (policy(), settings(shape), model(), select(&[0u64, 0, 1, 2, 77][..]));
+    (text, drawn, prop::array::uniform4(prop::bool::weighted(0.3))).prop_map(
+        |((workloads, servers, jobs), (policy, settings, model, seed), uncounted)| {
+            let catalogue: String = workloads
+                .iter()
+                .enumerate()
+                .map(|(i, workload)| {
+                    let text = workload.replace("@", &i.to_string());
+                    if uncounted[i] && !reads_counters(&policy) { without_counters(&text) } else { text }
+                })
+                .collect();
             let largest = servers.iter().map(|(gpus, _)| *gpus).max().unwrap_or(1);
-            let cluster = servers.iter().enumerate().map(|(i, (_, toml))| toml.replace('@', &i.to_string()));
+            let cluster = servers.iter().enumerate().map(|(i, (_, toml))| {
+                // A speed for a workload that this catalogue lacks would be refused.
+                let known = |line: &&str| {
+                    let named =
+                        line.strip_prefix("workload_speed = { w").and_then(|rest| rest.split(' ').next());
+                    named.is_none_or(|name| name.parse::<usize>().unwrap() < workloads.len())
+                };
+                let lines: Vec<&str> = toml.lines().filter(known).collect();
+                lines.join("\n").replace('@', &i.to_string()) + "\n"
+            });
             let mut submit_us = 0;
             let mut trace = String::from("job_id,submit_s,workload,gpus,duration_s\n");
             for (id, job) in jobs.iter().enumerate() {
@@ -92,6 +108,22 @@ pub fn any_case(shape: Shape) -> impl Strategy<Value = Case> {
             }
         },
     )
+}
+
+/// Whether a policy is refused where SMACT, SMOCC or DRAMA is not known.
+fn reads_counters(policy: &str) -> bool {
+    let filters = !["+rr", "+smi", "+no-thresholds"].iter().any(|part| policy.contains(part));
+    let orders = policy.contains("+lug") && !policy.contains("+smi");
+    policy.starts_with("aegis") && (filters || orders)
+}
+
+/// The lines of a workload of which only GPU utilisation is known.
+fn without_counters(lines: &str) -> String {
+    let counters = 8..20;
+    let blank =
+        |(i, field): (usize, &str)| if counters.contains(&i) { String::new() } else { field.to_owned() };
+    let line = |line: &str| line.split(',').enumerate().map(blank).collect::<Vec<_>>().join(",") + "\n";
+    lines.lines().map(line).collect()
 }
 
 #[derive(Debug)]
@@ -167,18 +199,29 @@ fn workload() -> impl Strategy<Value = String> {
     })
 }
 
+fn speed() -> impl Strategy<Value = f64> {
+    select(&[1.0, 1.0, 0.5, 0.8, 1.25][..])
+}
+
 /// The number of GPUs and the TOML of a server.
 fn server() -> impl Strategy<Value = (usize, String)> {
-    let gpu =
-        (select(&[40960u32, 40960, 24576, 16384][..]), 0u32..600, select(&[1.0, 1.0, 0.5, 0.8, 1.25][..]));
+    let gpu = (
+        select(&[40960u32, 40960, 24576, 16384][..]),
+        0u32..600,
+        speed(),
+        weighted(0.3, (0usize..3, speed())),
+    );
     (vec(gpu, 1..=3), any::<bool>()).prop_map(|(gpus, alike)| {
         let mut toml = String::from("[[server]]\nname = \"s@\"\n");
         for i in 0..gpus.len() {
-            let (memory, kept, speed) = gpus[if alike { 0 } else { i }];
+            let (memory, kept, speed, of_workload) = gpus[if alike { 0 } else { i }];
             toml += &format!(
                 "[[server.gpu]]\nmodel = \"m\"\nmemory_mib = {memory}\nallocatable_mib = {}\nspeed = {speed:?}\n",
                 memory - kept
             );
+            if let Some((workload, speed)) = of_workload {
+                toml += &format!("workload_speed = {{ w{workload} = {speed:?} }}\n");
+            }
         }
         (gpus.len(), toml)
     })
@@ -207,9 +250,10 @@ fn model() -> impl Strategy<Value = String> {
         .prop_map(|(dwell, combination, oom_exit, growth, elastic, capacity)| {
             format!(
                 "schema_version = 1\n[telemetry]\ndwell_s = {dwell:?}\ncombination = \"{combination}\"\n\
-                 gpu_util_combination = \"union\"\n[memory]\noom_exit_s = {oom_exit:?}\n\
+                 gpu_util_combination = \"presence\"\n[memory]\noom_exit_s = {oom_exit:?}\n\
                  growth = \"{growth}\"\nelastic_fraction = {elastic:?}\n\
                  [interference]\nbase = 0.117\nmemory_slope = 2.682\nmemory_unit_mib = 40960.0\ntraffic = 0.7\n\
+                 [interference.gpu_utilization]\nbase = 0.2\nmemory_slope = 1.5\n\
                  [saturation]\ncapacity = {capacity:?}\nexponent = 0.75\n[runtime_factors]\nw0 = 1.1\nw1 = 0.9\n"
             )
         })
@@ -239,6 +283,7 @@ fn settings(shape: Shape) -> impl Strategy<Value = Vec<String>> {
         sometimes("memory_guard_fraction", &["0", "0.05"]),
         sometimes("recovery_bucket_step_mib", &["1000", "3000"]),
         sometimes("horus_utilization_cap", &["0.5", "1.5"]),
+        sometimes("gpu_util_threshold", &["0.2", "0.6"]),
     );
     let rest = (
         sometimes("horus_needs_estimate", &["false"]),
@@ -250,11 +295,12 @@ fn settings(shape: Shape) -> impl Strategy<Value = Vec<String>> {
     );
     (timing, filters, rest).prop_map(|(timing, filters, rest)| {
         let (tick, detect, lag, window, anchor, recovery, samples, strength) = timing;
-        let (blind, smact, smocc, drama, floor, guard, bucket, cap) = filters;
+        let (blind, smact, smocc, drama, floor, guard, bucket, cap, util) = filters;
         let (needs, most_jobs, most_score, margin, factors, noise) = rest;
         let mut settings = vec![tick, detect, lag, window, anchor, recovery, samples, strength];
-        let optional =
-            [blind, smact, smocc, drama, floor, guard, bucket, cap, needs, most_jobs, most_score, margin];
+        let optional = [
+            blind, smact, smocc, drama, floor, guard, bucket, cap, util, needs, most_jobs, most_score, margin,
+        ];
         settings.extend(optional.into_iter().flatten());
         settings.push(format!("noise={noise}"));
         settings.push(format!("runtime_factors={}", factors && noise));

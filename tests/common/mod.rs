@@ -5,7 +5,7 @@ mod cases;
 mod log;
 
 pub use cases::{Case, Shape, any_case};
-pub use log::{Log, What};
+pub use log::{Entry, Log, What};
 
 use proptest::test_runner::{Config, RngSeed};
 
@@ -28,7 +28,7 @@ pub fn all_policies() -> Vec<String> {
     let mut policies: Vec<String> = ["exclusive", "horus", "lucid"].map(str::to_owned).into();
     for memory in ["", "+peak-mem", "+horus-mem", "+faketensor-mem", "+gpumemnet-mem"] {
         for order in ["", "+magm", "+lug", "+bf", "+ff", "+rr"] {
-            for pressure in ["", "+no-thresholds"] {
+            for pressure in ["", "+no-thresholds", "+smi40", "+smi80"] {
                 policies.push(format!("aegis{memory}{order}{pressure}"));
             }
         }

@@ -14,6 +14,7 @@ mod stepper;
 use std::collections::{BTreeMap, BTreeSet};
 
 use aegis_sim::sim::{NoObserver, Outcome, RunRecord};
+use aegis_sim::workload::Metric;
 use common::{Case, Log, Shape, What, any_case, config};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -112,6 +113,13 @@ fn cases_reach_what_matters() {
         if attempts.iter().any(|a| a.number > 2) {
             features.insert("failed twice");
         }
+        if case.cluster.contains("workload_speed") && attempts.iter().any(|a| a.collocated) {
+            features.insert("workload speed");
+        }
+        let world = case.world();
+        if !world.knows(Metric::Smact) && attempts.iter().any(|a| a.collocated) {
+            features.insert("shared without counters");
+        }
         if record.jobs.iter().any(|job| job.server == 1) {
             features.insert("second server");
         }
@@ -127,6 +135,7 @@ fn cases_reach_what_matters() {
         "failed twice",
         "failure",
         "given up",
+        "gpu_utilization",
         "growth",
         "job_count",
         "lucid",
@@ -140,10 +149,12 @@ fn cases_reach_what_matters() {
         "second server",
         "shared",
         "shared gang",
+        "shared without counters",
         "sharing_score",
         "slowed down",
         "too_few_gpus",
         "utilization",
+        "workload speed",
     ] {
         assert!(seen.get(feature).is_some_and(|&count| count >= 4), "{feature} in too few cases: {seen:#?}");
     }

@@ -29,7 +29,15 @@ impl<'w> Oracle<'w> {
     fn uses(&self, job: usize, gpu: usize) -> bool {
         let profile = self.profile_on(job, gpu);
         self.jobs[job].stage == Stage::Training
-            && [profile.smact, profile.smocc, profile.drama, profile.gpu_util].iter().any(|a| a.mean > 0.0)
+            && [profile.smact, profile.smocc, profile.drama, Some(profile.gpu_util)]
+                .iter()
+                .any(|metric| metric.is_some_and(|activity| activity.mean > 0.0))
+    }
+
+    /// Of a job on a GPU: the workload's own speed there, or else that of all.
+    fn speed(&self, job: usize, gpu: usize) -> f64 {
+        let spec = self.gpus[gpu].spec;
+        *spec.workload_speed.get(&self.workload(job).name).unwrap_or(&spec.speed)
     }
 
     /// Progress per unit of time: that of the slowest of the GPUs that the job uses.
@@ -37,18 +45,26 @@ impl<'w> Oracle<'w> {
         let all = &self.jobs[job].gpus;
         let used: Vec<usize> = all.iter().copied().filter(|&gpu| self.uses(job, gpu)).collect();
         if used.is_empty() {
-            return all.iter().map(|&gpu| self.gpus[gpu].speed).fold(f64::INFINITY, f64::min);
+            return all.iter().map(|&gpu| self.speed(job, gpu)).fold(f64::INFINITY, f64::min);
         }
         used.iter().map(|&gpu| self.rate_on(job, gpu)).fold(f64::INFINITY, f64::min)
     }
 
     fn rate_on(&self, job: usize, gpu: usize) -> f64 {
-        let jobs = self.gpus[gpu].jobs.iter().copied().filter(|&job| self.uses(job, gpu));
-        let load: f64 = jobs.map(|job| self.profile_on(job, gpu).smact.mean / self.waiting(job, gpu)).sum();
+        let jobs: Vec<usize> =
+            self.gpus[gpu].jobs.iter().copied().filter(|&job| self.uses(job, gpu)).collect();
+        let busy = |job: usize| {
+            let profile = self.profile_on(job, gpu);
+            profile.smact.map_or(profile.gpu_util.mean, |smact| smact.mean)
+        };
+        let load: f64 = jobs.iter().map(|&job| busy(job) / self.waiting(job, gpu)).sum();
         let Saturation { capacity, exponent } = self.world.model.saturation;
-        let saturation = f64::max(load / capacity, 1.0).powf(exponent);
-        let saturation = 1.0 + self.params.interference_strength * (saturation - 1.0);
-        self.gpus[gpu].speed / (self.waiting(job, gpu) * saturation)
+        let mut saturation = 1.0;
+        if jobs.len() > 1 {
+            saturation = f64::max(load / capacity, 1.0).powf(exponent);
+        }
+        saturation = 1.0 + self.params.interference_strength * (saturation - 1.0);
+        self.speed(job, gpu) / (self.waiting(job, gpu) * saturation)
     }
 
     /// Slowdown of a job by its neighbours one by one.
@@ -60,9 +76,16 @@ impl<'w> Oracle<'w> {
         for &other in self.gpus[gpu].jobs.iter().filter(|&&other| other != job && self.uses(other, gpu)) {
             let profile = self.profile_on(other, gpu);
             let memory = profile.peak_memory_mib / interference.memory_unit_mib;
-            let s = profile.smact.mean;
-            slowdown += strength * s * s * (interference.base + interference.memory_slope * memory);
-            slowdown += strength * interference.traffic * profile.drama.mean * own.drama.mean;
+            if let (Some(smact), Some(drama), Some(_), Some(own_drama)) =
+                (profile.smact, profile.drama, own.smact, own.drama)
+            {
+                let s = smact.mean;
+                slowdown += strength * s * s * (interference.base + interference.memory_slope * memory);
+                slowdown += strength * interference.traffic * drama.mean * own_drama.mean;
+            } else {
+                let (u, by_util) = (profile.gpu_util.mean, interference.gpu_utilization.as_ref().unwrap());
+                slowdown += strength * u * u * (by_util.base + by_util.memory_slope * memory);
+            }
         }
         slowdown
     }
@@ -71,19 +94,22 @@ impl<'w> Oracle<'w> {
     pub fn sample(&mut self) {
         let second = self.now / SECOND;
         for gpu in 0..self.gpus.len() {
-            let combine = self.world.model.telemetry.combination;
-            let mut sample = [0.0; 3];
+            let telemetry = self.world.model.telemetry;
+            let mut sample = [0.0; 4];
             for &job in self.gpus[gpu].jobs.iter().filter(|&&job| self.jobs[job].stage == Stage::Training) {
-                let pace = (self.rate(job) / self.gpus[gpu].speed).min(1.0);
+                let pace = (self.rate(job) / self.speed(job, gpu)).min(1.0);
                 let profile = self.profile_on(job, gpu);
                 let sampler = self.world.model.telemetry.sampler(profile, self.seed, job as u64);
                 let from_start = second - (self.world.jobs[0].submit.micros() + SECOND - 1) / SECOND;
                 let values = sampler.values(sampler.dwell(from_start));
-                for metric in 0..3 {
-                    let activity = pace * values[metric];
+                for metric in 0..4 {
+                    let (alone, activity) = (values[metric], pace * values[metric]);
+                    let combine =
+                        if metric == 3 { telemetry.gpu_util_combination } else { telemetry.combination };
                     sample[metric] = match combine {
                         Combination::Sum => f64::min(sample[metric] + activity, 1.0),
                         Combination::Union => 1.0 - (1.0 - sample[metric]) * (1.0 - activity),
+                        Combination::Presence => 1.0 - (1.0 - sample[metric]) * (1.0 - alone),
                     };
                 }
             }

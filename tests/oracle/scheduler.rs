@@ -8,6 +8,7 @@ use super::stepper::{Door, Oracle, Stage, Try, micros};
 const SMACT: usize = 0;
 const SMOCC: usize = 1;
 const DRAMA: usize = 2;
+const GPU_UTIL: usize = 3;
 
 impl Oracle<'_> {
     /// Sends a job to the server with the least work waiting.
@@ -164,10 +165,16 @@ impl Oracle<'_> {
         {
             return None;
         }
+        if params.pressure == Pressure::GpuUtilization
+            && self.risk(gpu, GPU_UTIL) >= params.gpu_util_threshold
+        {
+            return None;
+        }
+        let by_nvidia_smi = params.pressure == Pressure::GpuUtilization;
         let key = match params.placement {
             Order::Magm => -available_mib,
             Order::Bf => available_mib,
-            Order::Lug => self.risk(gpu, SMACT),
+            Order::Lug => self.risk(gpu, if by_nvidia_smi { GPU_UTIL } else { SMACT }),
             Order::Ff | Order::Rr => 0.0,
         };
         Some((key, 0.0))

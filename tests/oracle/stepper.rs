@@ -1,5 +1,6 @@
 //! The truth, step by step.
 
+use aegis_sim::cluster::GpuSpec;
 use aegis_sim::model::Growth;
 use aegis_sim::policy::{BlindGpu, Params, PolicyKind};
 use aegis_sim::sim::World;
@@ -68,11 +69,11 @@ pub enum Door {
     Locked,
 }
 
-pub struct Gpu {
+pub struct Gpu<'w> {
+    pub spec: &'w GpuSpec,
     pub server: usize,
     pub memory_mib: f64,
     pub allocatable_mib: f64,
-    pub speed: f64,
     pub blind: bool,
     /// In the order of dispatch.
     pub jobs: Vec<usize>,
@@ -80,8 +81,8 @@ pub struct Gpu {
     pub door: Door,
     pub seen_empty_from: i64,
     pub sampled_used_mib: f64,
-    /// SMACT, SMOCC and DRAMA, second by second.
-    pub samples: Vec<[f64; 3]>,
+    /// SMACT, SMOCC, DRAMA and GPU utilisation, second by second.
+    pub samples: Vec<[f64; 4]>,
 }
 
 pub struct Oracle<'w> {
@@ -91,7 +92,7 @@ pub struct Oracle<'w> {
     pub seed: u64,
     pub now: i64,
     pub jobs: Vec<Job>,
-    pub gpus: Vec<Gpu>,
+    pub gpus: Vec<Gpu<'w>>,
     pub queues: Vec<Vec<usize>>,
     pub recovery: Vec<Vec<usize>>,
     pub last_gpu: Vec<Option<usize>>,
@@ -133,10 +134,10 @@ impl<'w> Oracle<'w> {
             };
             for (index, gpu) in spec.gpus.iter().enumerate() {
                 gpus.push(Gpu {
+                    spec: gpu,
                     server,
                     memory_mib: gpu.memory_mib,
                     allocatable_mib: gpu.allocatable_mib,
-                    speed: gpu.speed,
                     blind: blind == Some(index),
                     jobs: Vec::new(),
                     newest: None,
@@ -383,7 +384,7 @@ impl<'w> Oracle<'w> {
             state.died_empty_mib = f64::max(state.died_empty_mib, state.died_on_mib);
         }
         let state = &self.jobs[job];
-        let larger = |gpu: &&Gpu| gpu.server == state.server && gpu.memory_mib > state.died_empty_mib;
+        let larger = |gpu: &&Gpu<'_>| gpu.server == state.server && gpu.memory_mib > state.died_empty_mib;
         if state.needs_empty && self.gpus.iter().filter(larger).count() < state.gpus.len() {
             self.given_up[job] = true;
             self.jobs[job].stage = Stage::Gone;

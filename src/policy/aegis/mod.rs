@@ -2,7 +2,8 @@ mod memory;
 mod order;
 mod pressure;
 
-use super::{JobRequest, Observation, Order, Params, Placement, Policy, Recheck, RiskSource};
+use super::{JobRequest, Observation, Order, Params, Placement, Policy, Pressure, Recheck, RiskSource};
+use crate::workload::Metric;
 
 /// AEGIS: a chain of filters (memory feasibility, post-placement observation, runtime pressure), then an
 /// order of the GPUs that are left.
@@ -11,6 +12,18 @@ pub(super) struct Aegis;
 impl Policy for Aegis {
     fn required_memory_mib(&self, job: &JobRequest<'_>, params: &Params) -> Option<f64> {
         memory::required_mib(job, params)
+    }
+
+    fn reads(&self, metric: Metric, params: &Params) -> bool {
+        if params.placement == Order::Rr {
+            return false;
+        }
+        let filter = match params.pressure {
+            Pressure::Thresholds => metric != Metric::GpuUtil,
+            Pressure::GpuUtilization => metric == Metric::GpuUtil,
+            Pressure::None => false,
+        };
+        filter || params.placement == Order::Lug && metric == order::utilization(params)
     }
 
     fn place(

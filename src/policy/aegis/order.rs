@@ -1,4 +1,4 @@
-use crate::policy::{GpuView, Observation, Order, Params, RiskSource, available_memory_mib};
+use crate::policy::{GpuView, Observation, Order, Params, Pressure, RiskSource, available_memory_mib};
 use crate::workload::Metric;
 
 /// What a GPU is ordered by, smallest first.
@@ -11,7 +11,7 @@ pub(super) fn key(
 ) -> f64 {
     match params.placement {
         Order::Magm => -available_memory_mib(view, params),
-        Order::Lug => risks.risk(gpu, Metric::Smact),
+        Order::Lug => risks.risk(gpu, utilization(params)),
         Order::Bf => available_memory_mib(view, params),
         Order::Ff => gpu as f64,
         Order::Rr => {
@@ -19,5 +19,13 @@ pub(super) fn key(
             let next = observation.last_gpu.map_or(0, |last| last + 1);
             ((gpu + count - next % count) % count) as f64
         }
+    }
+}
+
+/// What the least utilised GPU is found by. A scheduler whose filter reads nvidia-smi has nothing else.
+pub(super) fn utilization(params: &Params) -> Metric {
+    match params.pressure {
+        Pressure::GpuUtilization => Metric::GpuUtil,
+        Pressure::Thresholds | Pressure::None => Metric::Smact,
     }
 }

@@ -2,10 +2,16 @@ use crate::policy::{Params, Pressure, Rejection, RiskSource};
 use crate::workload::Metric;
 
 /// The runtime-pressure filter: rejects a GPU whose SMACT risk and one of whose SMOCC and DRAMA risks are
-/// at or above their thresholds. Metrics that cannot change the verdict are not worked out.
+/// at or above their thresholds, or, where nvidia-smi is all there is, one whose GPU utilisation risk is. Metrics
+/// that cannot change the verdict are not worked out.
 pub(super) fn rejection(gpu: usize, risks: &mut dyn RiskSource, params: &Params) -> Option<Rejection> {
-    if params.pressure == Pressure::None {
-        return None;
+    match params.pressure {
+        Pressure::None => return None,
+        Pressure::GpuUtilization => {
+            let risk = risks.risk(gpu, Metric::GpuUtil);
+            return (risk >= params.gpu_util_threshold).then_some(Rejection::GpuUtilization { risk });
+        }
+        Pressure::Thresholds => {}
     }
     let smact = risks.risk(gpu, Metric::Smact);
     if smact < params.smact_threshold {

@@ -19,7 +19,17 @@ const METRICS: [(Metric, &str, Look); 3] = [
 
 /// Jobs that wait and, below, mean activity of the GPUs over the time since the first submission.
 pub fn activity(record: &RunRecord, series: &ActivitySeries) -> Figure {
-    let keys = METRICS.map(|(_, name, look)| (Key::Line(look), name.to_owned()));
+    // A metric that is not known of all workloads would read too low.
+    let known = |metric: Metric| {
+        record.gpus.iter().all(|gpu| match metric {
+            Metric::Smact => gpu.smact_mean.is_some(),
+            Metric::Smocc => gpu.smocc_mean.is_some(),
+            Metric::Drama => gpu.drama_mean.is_some(),
+            Metric::GpuUtil => true,
+        })
+    };
+    let metrics = || METRICS.into_iter().filter(|(metric, _, _)| known(*metric));
+    let keys = metrics().map(|(_, name, look)| (Key::Line(look), name.to_owned()));
     Figure::draw(keys, QUEUE_HEIGHT + ACTIVITY_HEIGHT, |area| {
         let (queue, gpus) = area.split_vertically(QUEUE_HEIGHT);
         let gpus = gpus.margin(16, 0, 0, 0);
@@ -45,7 +55,7 @@ pub fn activity(record: &RunRecord, series: &ActivitySeries) -> Figure {
             .y_desc("GPU activity [%]")
             .draw()?;
         let bins = series.binned(record.start, record.end, BINS);
-        for (metric, _, look) in METRICS {
+        for (metric, _, look) in metrics() {
             let percents = bins.iter().chain(bins.last()).map(|bin| 100.0 * bin[metric as usize]);
             let at = |(i, percent)| (i as f64 / BINS as f64 * span.length, percent);
             draw_line(&mut chart, steps(percents.enumerate().map(at)), look)?;

@@ -1,20 +1,13 @@
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
-use plotters::prelude::{BindKeyPoints, IntoLogRange};
 
 use super::figure::{
     Area, Drawn, Figure, X_LABELS, Y_LABELS, builder, draw_empty, draw_line, fraction, mesh, number, usable,
 };
 use super::legend::Key;
+use super::log::log_axis;
 use super::style::{Look, looks};
 
 const HEIGHT: u32 = 820 + X_LABELS;
-/// Where numbers stand within a decade of a logarithmic axis, finest first.
-const LOG_STEPS: [&[f64]; 4] = [
-    &[1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
-    &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
-    &[1.0, 2.0, 5.0],
-    &[1.0],
-];
 /// As many numbers as have room.
 const LOG_TICKS: usize = 8;
 
@@ -55,9 +48,7 @@ pub fn ecdf(series: &[(String, Vec<f64>)], quantity: Quantity<'_>) -> Figure {
     let curves = || series.iter().zip(&looks).map(|((_, curve), look)| (curve.as_slice(), *look));
     Figure::draw(keys, HEIGHT, |area| {
         if quantity.log {
-            let (low, high) = log_limits(low, high);
-            let x = (low..high).log_scale().with_key_points(log_ticks(low, high));
-            draw(area, x, quantity.label, curves())
+            draw(area, log_axis(low, high, LOG_TICKS), quantity.label, curves())
         } else {
             draw(area, 0.0..usable(high * 1.03), quantity.label, curves())
         }
@@ -88,30 +79,8 @@ where
     if empty { draw_empty(area) } else { Ok(()) }
 }
 
-/// A little before to a little after positive values.
-fn log_limits(low: f64, high: f64) -> (f64, f64) {
-    let (low, high) = if low > 0.0 && high >= low { (low, high) } else { (1.0, 10.0) };
-    // Values within a fifth of each other need room around them for numbers to stand at.
-    let (low, high) = if high < 1.2 * low { (low / 2.0, high * 2.0) } else { (low, high) };
-    let margin = (high / low).powf(0.03);
-    (low / margin, high * margin)
-}
-
-/// plotters itself puts no number at all on a logarithmic axis from 2 to 9.
-fn log_ticks(low: f64, high: f64) -> Vec<f64> {
-    let decades = low.log10().floor() as i32..=high.log10().floor() as i32;
-    let ticks = |steps: &[f64], every: usize| -> Vec<f64> {
-        let within = decades.clone().step_by(every);
-        let ticks = within.flat_map(|decade| steps.iter().map(move |step| step * 10f64.powi(decade)));
-        ticks.filter(|tick| (low..=high).contains(tick)).collect()
-    };
-    let fine = LOG_STEPS.iter().map(|steps| ticks(steps, 1));
-    let coarse = (2..200).map(|every| ticks(&[1.0], every));
-    fine.chain(coarse).find(|ticks| ticks.len() <= LOG_TICKS).unwrap_or_default()
-}
-
 /// Rises at each value to the fraction of values at or below it, from zero to one.
-fn curve(mut values: Vec<f64>) -> Vec<(f64, f64)> {
+pub(super) fn curve(mut values: Vec<f64>) -> Vec<(f64, f64)> {
     values.sort_by(f64::total_cmp);
     let fraction = |count: usize| count as f64 / values.len() as f64;
     let step = |(i, value): (usize, &f64)| [(*value, fraction(i)), (*value, fraction(i + 1))];
@@ -126,14 +95,6 @@ mod tests {
     fn curves_rise_at_each_value_to_the_fraction_at_or_below_it() {
         assert_eq!(curve(vec![3.0, 1.0]), [(1.0, 0.0), (1.0, 0.5), (3.0, 0.5), (3.0, 1.0)]);
         assert!(curve(vec![]).is_empty());
-    }
-
-    #[test]
-    fn log_ticks_refine_and_thin_out() {
-        assert_eq!(log_ticks(0.9, 2.4), [1.0, 1.2, 1.4, 1.6, 1.8, 2.0]);
-        assert_eq!(log_ticks(1.9, 9.1), [2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]);
-        assert_eq!(log_ticks(0.1, 1e9).len(), 6);
-        assert!(log_ticks(1.5, 6.0).len() >= 2);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use resvg::{tiny_skia, usvg};
 
 use super::legend::{Key, Legend};
-use super::style::{AXIS, DOWN, GRID, LABEL_TEXT, Look, MARGIN, TICK_TEXT, WHITE, WIDTH, text};
+use super::style::{AXIS, DOWN, GRID, LABEL_TEXT, Look, MARGIN, TICK_TEXT, WHITE, WIDTH, fitted, text};
 use crate::sim::RunRecord;
 
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -23,6 +23,8 @@ pub(super) type Drawn = Result<(), Box<dyn std::error::Error>>;
 /// Height of the numbers and the label below a chart, and of the numbers alone.
 pub(super) const X_LABELS: u32 = 128;
 pub(super) const X_NUMBERS: u32 = 74;
+/// To the right of a chart, where its last number reaches into.
+pub(super) const RIGHT: u32 = 48;
 /// Width of the label and the numbers beside a chart.
 pub(super) const Y_LABELS: u32 = 200;
 
@@ -96,10 +98,28 @@ pub(super) fn builder<'a, 'b>(
     let mut builder = ChartBuilder::on(area);
     builder
         .margin_top(32)
-        .margin_right(48)
+        .margin_right(RIGHT)
         .set_label_area_size(LabelAreaPosition::Left, left)
         .set_label_area_size(LabelAreaPosition::Bottom, bottom);
     builder
+}
+
+/// Height of a panel's title, and how much nearer it is to its own chart than to the one above.
+pub(super) const TITLE: u32 = 72;
+const LOWER: i32 = 20;
+
+/// Writes a title above the middle of a chart that has `left` for labels, and gives back the area below it.
+pub(super) fn titled<'a>(
+    area: &Area<'a>,
+    left: u32,
+    title: &str,
+) -> Result<Area<'a>, Box<dyn std::error::Error>> {
+    let (strip, below) = area.split_vertically(TITLE);
+    let width = area.dim_in_pixel().0.saturating_sub(left + RIGHT);
+    let style = text(LABEL_TEXT).pos(Pos::new(HPos::Center, VPos::Center));
+    let middle = ((left + width / 2) as i32, TITLE as i32 / 2 + LOWER + DOWN);
+    strip.draw(&Text::new(fitted(title, LABEL_TEXT, width + RIGHT), middle, style))?;
+    Ok(below)
 }
 
 /// Grid, numbers and axes in the style of all figures.

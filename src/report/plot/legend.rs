@@ -5,6 +5,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor};
 
 use super::figure::{Area, Drawn};
+use super::mark::{Mark, Shapes};
 use super::style::{BLACK, DOWN, Look, MARGIN, TICK_TEXT, WHITE, WIDTH, fitted, text, text_width};
 
 const ROW: u32 = 64;
@@ -17,6 +18,7 @@ const GAP: u32 = 44;
 pub(super) enum Key {
     Line(Look),
     Fill(RGBColor),
+    Mark(Mark, RGBColor),
     Diamond,
     Cross,
 }
@@ -97,6 +99,17 @@ impl Key {
             }
             Key::Fill(color) => {
                 area.draw(&Rectangle::new([(x, y - 18), (x + 36, y + 18)], color.filled()))?;
+            }
+            Key::Mark(mark, color) => {
+                let here = || EmptyElement::at((x + 20, y));
+                match mark.shapes(16, color) {
+                    Shapes::Circles(circles) => {
+                        circles.into_iter().try_for_each(|c| area.draw(&(here() + c)))?
+                    }
+                    Shapes::Polygons(shapes) => {
+                        shapes.into_iter().try_for_each(|s| area.draw(&(here() + s)))?
+                    }
+                }
             }
             Key::Diamond => {
                 let [outer, inner] = diamond(17);

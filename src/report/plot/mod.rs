@@ -4,12 +4,17 @@
 
 mod activity;
 mod ecdf;
+mod ecdf_panels;
+mod errors;
 mod families;
 mod figure;
 #[cfg(test)]
 mod fixture;
 mod legend;
+mod log;
 mod makespan;
+mod mark;
+mod pairs;
 mod series;
 mod style;
 mod timeline;
@@ -18,8 +23,11 @@ use std::path::{Path, PathBuf};
 
 pub use activity::activity;
 pub use ecdf::{Quantity, ecdf};
+pub use ecdf_panels::{EcdfPanel, Twins, ecdf_panels};
+pub use errors::errors;
 pub use figure::Figure;
 pub use makespan::{Bar, BarGroup, makespan_bars};
+pub use pairs::{Pair, PairPanel, agreement, job_agreement};
 pub use series::{ActivitySeries, Waiting};
 pub use timeline::timeline;
 

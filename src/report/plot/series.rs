@@ -182,7 +182,7 @@ mod tests {
         let record = simulate(&world, &policy, &params, 0, &mut series).unwrap();
         let bins = series.binned(record.start, record.end, 7);
         let mean = bins.iter().map(|bin| bin[Metric::Smact as usize]).sum::<f64>() / 7.0;
-        let integrated = record.gpus.iter().map(|gpu| gpu.smact_mean).sum::<f64>() / gpus as f64;
+        let integrated = record.gpus.iter().filter_map(|gpu| gpu.smact_mean).sum::<f64>() / gpus as f64;
         assert!((mean - integrated).abs() < 1e-9, "{mean} {integrated}");
     }
 }

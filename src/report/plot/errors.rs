@@ -1,0 +1,93 @@
+use plotters::chart::LabelAreaPosition;
+use plotters::element::PathElement;
+use plotters::prelude::BindKeyPoints;
+use plotters::style::Color;
+
+use super::figure::{
+    Area, Drawn, Figure, RIGHT, TITLE, UNIT, X_NUMBERS, Y_LABELS, builder, draw_empty, in_units, mesh,
+    number, titled,
+};
+use super::legend::Key;
+use super::mark::{Mark, draw_mark};
+use super::pairs::{Pair, PairPanel, colors, index, names};
+use super::style::{AXIS, BLACK, MARGIN, TICK_TEXT, WIDTH, fitted};
+
+/// Of a chart without its title and the numbers below.
+const HEIGHT: u32 = 360;
+/// Share of a trace's width that its marks take.
+const FILL: f64 = 0.86;
+
+/// Errors of simulated medians and intervals in percent of what was measured: a chart per figure, in it a group per
+/// trace, in that a mark per policy.
+pub fn errors(panels: &[PairPanel]) -> Figure {
+    let (policies, traces) = (names(panels, |pair| &pair.policy), names(panels, |pair| &pair.trace));
+    let colors = colors(&policies);
+    let keys = policies
+        .iter()
+        .zip(&colors)
+        .map(|(name, color)| (Key::Mark(Mark::Circle, *color), (*name).to_owned()));
+    let height = panels.len().max(1) as u32 * (TITLE + HEIGHT) + X_NUMBERS;
+    Figure::draw(keys, height, |area| {
+        let mut rest = area.clone();
+        for (i, panel) in panels.iter().enumerate() {
+            let last = i + 1 == panels.len();
+            let bottom = if last { X_NUMBERS } else { 0 };
+            let (strip, below) = rest.split_vertically(TITLE + HEIGHT + bottom);
+            let strip = titled(&strip, Y_LABELS, &panel.title)?;
+            let place = |pair: &Pair| {
+                let policy = (index(&policies, &pair.policy) as f64 + 0.5) / policies.len() as f64;
+                let x = index(&traces, &pair.trace) as f64 + 0.5 + FILL * (policy - 0.5);
+                (in_units(x), colors[index(&policies, &pair.policy)])
+            };
+            draw_errors(&strip, bottom, &traces, &panel.pairs, &place)?;
+            rest = below;
+        }
+        if traces.is_empty() { draw_empty(area) } else { Ok(()) }
+    })
+}
+
+fn draw_errors(
+    area: &Area<'_>,
+    bottom: u32,
+    traces: &[&str],
+    pairs: &[Pair],
+    place: &dyn Fn(&Pair) -> (i32, plotters::style::RGBColor),
+) -> Drawn {
+    let errors = pairs.iter().filter_map(|pair| {
+        let errors = pair.simulated.map(|value| 100.0 * (value / pair.measured - 1.0));
+        errors.iter().all(|error| error.abs() < 1e100).then_some((pair, errors))
+    });
+    let errors: Vec<(&Pair, [f64; 3])> = errors.collect();
+    let ends = || errors.iter().flat_map(|(_, [low, _, high])| [*low, *high]);
+    let (low, high) = (ends().fold(-1.0, f64::min), ends().fold(1.0, f64::max));
+    let margin = 0.06 * (high - low);
+    let count = traces.len().max(1) as i32;
+    let middles = (0..count).map(|i| i * UNIT + UNIT / 2).collect();
+    let room = (WIDTH - 2 * MARGIN - Y_LABELS - RIGHT) / count as u32;
+    let name = |x: &i32| {
+        traces
+            .get((x / UNIT) as usize)
+            .map_or(String::new(), |name| fitted(name, TICK_TEXT, room.saturating_sub(20)))
+    };
+    let x = (0..count * UNIT).with_key_points(middles);
+    let mut chart = builder(area, Y_LABELS, bottom).build_cartesian_2d(x, low - margin..high + margin)?;
+    mesh(&mut chart)
+        .disable_x_mesh()
+        .set_tick_mark_size(LabelAreaPosition::Bottom, if bottom > 0 { 10 } else { 0 })
+        .x_label_formatter(&name)
+        .y_label_formatter(&number)
+        .y_labels(5)
+        .y_desc("error [%]")
+        .draw()?;
+    for i in 1..count {
+        let line = [(i * UNIT, low - margin), (i * UNIT, high + margin)];
+        chart.draw_series([PathElement::new(line, AXIS.stroke_width(3))])?;
+    }
+    chart.draw_series([PathElement::new([(0, 0.0), (count * UNIT, 0.0)], BLACK.stroke_width(4))])?;
+    for (pair, [low, median, high]) in &errors {
+        let (x, color) = place(pair);
+        chart.draw_series([PathElement::new([(x, *low), (x, *high)], color.stroke_width(8))])?;
+        draw_mark(&mut chart, (x, *median), Mark::Circle, 12, color)?;
+    }
+    Ok(())
+}
