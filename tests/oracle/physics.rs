@@ -3,7 +3,7 @@
 use aegis_sim::model::{Combination, Saturation};
 use aegis_sim::workload::{GpuProfile, Workload};
 
-use super::stepper::{Job, Oracle, SECOND, Stage};
+use super::stepper::{Oracle, SECOND, Stage};
 
 impl<'w> Oracle<'w> {
     pub fn workload(&self, job: usize) -> &'w Workload {
