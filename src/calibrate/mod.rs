@@ -11,8 +11,10 @@ mod host;
 mod pairs;
 mod render;
 mod robust;
+mod telemetry;
 
 pub use host::run_host;
+pub use telemetry::run_telemetry;
 
 use crate::error::Result;
 use crate::model::{Interference, PairFactors};

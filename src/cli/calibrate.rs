@@ -6,9 +6,10 @@ use super::args::{FormatArg, SettingsArgs};
 use super::output::print;
 use crate::calibrate::{
     BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, run_cadence, run_host, run_pairs,
+    run_telemetry,
 };
 use crate::error::{Error, Result};
-use crate::experiment::Evaluation;
+use crate::experiment::{Evaluation, StudyData};
 use crate::report::{Row, atomic, render, row};
 use crate::workload::Catalogue;
 
@@ -19,6 +20,7 @@ use crate::workload::Catalogue;
   aegis-sim calibrate pairs my-pairs.csv --workloads my.csv --out my-interference.toml
   aegis-sim calibrate cadence my-timelines.csv --out my-cadence.toml
   aegis-sim calibrate host --out my-host.toml
+  aegis-sim calibrate telemetry --out my-telemetry.toml
 
 Without a data file, each fits what is built in, and writes the built-in model file byte for byte.
 experiments/README.md lists the columns of the data files.")]
@@ -51,6 +53,19 @@ enum What {
         /// Evaluation file (TOML) [default: experiments/paper.toml]
         #[arg(long, value_name = "FILE")]
         evaluation: Option<PathBuf>,
+        #[command(flatten)]
+        settings: SettingsArgs,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// How activity varies in time, from a study of the thresholds of the pressure filter
+    Telemetry {
+        /// Settings of the study (CSV) [default: experiments/measured/threshold_settings.csv]
+        #[arg(requires = "jobs")]
+        study: Option<PathBuf>,
+        /// Its sequences of jobs (CSV) [default: experiments/measured/threshold_jobs.csv]
+        #[arg(long, value_name = "FILE", requires = "study")]
+        jobs: Option<PathBuf>,
         #[command(flatten)]
         settings: SettingsArgs,
         #[command(flatten)]
@@ -96,6 +111,15 @@ impl CalibrateArgs {
             What::Host { evaluation, settings, output } => {
                 let evaluation = Evaluation::open(evaluation.as_deref())?;
                 (run_host(&evaluation, &settings.load()?)?, output)
+            }
+            What::Telemetry { study, jobs, settings, output } => {
+                let data = match (study, jobs) {
+                    (Some(study), Some(jobs)) => {
+                        StudyData::parse(borrow(&read(&study)?), borrow(&read(&jobs)?))?
+                    }
+                    _ => StudyData::builtin(),
+                };
+                (run_telemetry(&data, &settings.load()?)?, output)
             }
         };
         output.write(&report)

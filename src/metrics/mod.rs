@@ -3,5 +3,5 @@
 mod stats;
 mod summary;
 
-pub use stats::{geometric_mean, mean, quantile_of_sorted};
+pub use stats::{geometric_mean, mean, quantile_of_sorted, rank_correlation};
 pub use summary::{Distribution, Figure, Summary};

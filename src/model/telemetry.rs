@@ -9,11 +9,26 @@ use crate::workload::{Activity, GpuProfile, Metric};
 pub struct Telemetry {
     /// Seconds that a job's activity level lasts before the next is drawn.
     pub dwell_s: f64,
+    /// The same of bursty workloads, see [`Telemetry::bursty`]; `dwell_s` where absent.
+    #[serde(default)]
+    pub bursty_dwell_s: Option<f64>,
+    /// Activity in the closing phase of a run (a workload's `closing_s`), as a fraction of that before; 1 where
+    /// absent.
+    #[serde(default = "unchanged")]
+    pub closing_activity: f64,
     /// Of SMACT, SMOCC and DRAMA.
     pub combination: Combination,
     /// Of GPU utilisation.
     pub gpu_util_combination: Combination,
 }
+
+fn unchanged() -> f64 {
+    1.0
+}
+
+/// From here on a workload counts as bursty: how far the median of its SMACT lies below its p95, as a fraction
+/// of that. Most workloads have 0.01 to 0.15; those that often wait for their data have more.
+const BURSTY: f64 = 0.2;
 
 /// How the activities of jobs on one GPU combine. Each counts with the pace at which its job progresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -50,6 +65,8 @@ pub struct Sampler {
     job: u64,
     dwell_s: i64,
     phase_s: i64,
+    closing_s: f64,
+    closing_activity: f64,
 }
 
 impl Telemetry {
@@ -58,17 +75,35 @@ impl Telemetry {
         [self.combination, self.combination, self.combination, self.gpu_util_combination]
     }
 
+    /// Whether a workload's activity comes in bursts, as its own statistics say: its median is far from its
+    /// p95.
+    pub fn bursty(profile: &GpuProfile) -> bool {
+        let Activity { median, p95, .. } = profile.telemetry()[Metric::Smact as usize];
+        p95 - median >= BURSTY * p95 && p95 > 0.0
+    }
+
     /// The sampler of a job's activity under a profile.
     pub fn sampler(&self, profile: &GpuProfile, seed: u64, job: u64) -> Sampler {
-        let dwell_s = (self.dwell_s.round() as i64).max(1);
+        let dwell_s = self.bursty_dwell_s.filter(|_| Self::bursty(profile)).unwrap_or(self.dwell_s);
+        let dwell_s = (dwell_s.round() as i64).max(1);
         let phase = counter_uniform(seed, Stream::ActivityPhase, job, 0);
         Sampler {
-            curves: profile.telemetry().map(Curve::new),
+            curves: profile.telemetry().map(|activity| Curve::new(self.before_closing(activity, profile))),
             seed,
             job,
             dwell_s,
             phase_s: (phase * dwell_s as f64) as i64,
+            closing_s: profile.closing_s,
+            closing_activity: self.closing_activity,
         }
+    }
+
+    /// Activity without the closing phase, which the profile's mean holds too.
+    fn before_closing(&self, activity: Activity, profile: &GpuProfile) -> Activity {
+        let held = 1.0 - profile.closing_share * (1.0 - self.closing_activity);
+        // No more than a curve through the other statistics can have: anything above is the profile's noise.
+        let most = (0.5 * activity.median + 0.45 * activity.p95 + 0.05 * activity.max).max(activity.mean);
+        Activity { mean: (activity.mean / held).min(most), ..activity }
     }
 }
 
@@ -76,6 +111,16 @@ impl Sampler {
     /// The dwell that a whole second of the run falls in. Within one the values stay the same.
     pub fn dwell(&self, second: i64) -> i64 {
         (second + self.phase_s).div_euclid(self.dwell_s)
+    }
+
+    /// Seconds of the closing phase, alone.
+    pub fn closing_s(&self) -> f64 {
+        self.closing_s
+    }
+
+    /// What the values of a dwell are scaled by in the closing phase.
+    pub fn closing_activity(&self) -> f64 {
+        self.closing_activity
     }
 
     /// The values of a dwell, in the order of [`Metric`](crate::workload::Metric).

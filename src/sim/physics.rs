@@ -218,7 +218,7 @@ impl Run<'_> {
             if let Some(resident) = self.gpus[gpu].resident_mut(job) {
                 resident.pace = pace;
             }
-            self.telemetry.set_pace(gpu, job, pace);
+            self.telemetry.set_progress(gpu, job, pace, rate, at);
         }
         self.emit(observer, Some(job), EventKind::Rate { rate });
         true

@@ -1,0 +1,317 @@
+//! The threshold study replayed: sequences of jobs let onto one GPU through the pressure filter.
+
+use rayon::prelude::*;
+
+use super::Settings;
+use super::threshold_data::{StudyData, StudyFigures, StudySequence, StudySetting};
+use crate::error::Result;
+use crate::metrics::{mean, rank_correlation};
+use crate::policy::{BlindGpu, Params, PolicyKind, PolicySpec};
+use crate::sim::{NoObserver, RunRecord, World, simulate};
+use crate::workload::{Trace, TraceJob};
+
+/// How the study's runner looked at its gate: it retried every 1.42 to 1.52 s.
+const RETRY_S: f64 = 1.47;
+/// Up to so many deferrals, a setting's gate counts as open: all such settings ran the same schedule.
+const OPEN_DEFERRALS: f64 = 5.0;
+/// Relative errors from which on a setting is taken to have run with failed counters. Settings that did not
+/// repeat within a tenth of that (0.4 % in gain).
+const GAIN_LIMIT: f64 = 0.03;
+const DEFERRALS_LIMIT: f64 = 0.1;
+
+/// A setting, measured and simulated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettingResult {
+    /// Of SMACT, SMOCC and DRAMA risk.
+    pub thresholds: [f64; 3],
+    pub measured: StudyFigures,
+    /// Means over the seeds.
+    pub simulated: StudyFigures,
+}
+
+/// The study, replayed, in the order of its file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ThresholdStudy {
+    pub settings: Vec<SettingResult>,
+}
+
+/// The worlds of a study's sequences: what can be prepared once for all settings.
+pub struct StudyReplay<'a> {
+    data: &'a StudyData,
+    worlds: Vec<World>,
+    params: Params,
+    policy: PolicySpec,
+}
+
+/// Runs of a study's settings, each with sound telemetry and with SMACT and SMOCC reading zero.
+///
+/// The counters of the study's server fail some hours after a reboot, and it is not recorded when they had:
+/// under high thresholds the gate never closed, and under low ones it closed in some settings and let all jobs
+/// in under others that are hardly different.
+pub struct StudyRuns<'a> {
+    settings: Vec<(&'a StudySetting, Vec<SeedRuns>)>,
+}
+
+/// By sequence: sound and blind.
+type SeedRuns = Vec<[SequenceFigures; 2]>;
+
+/// Figures of one run of one sequence.
+#[derive(Debug, Clone, Copy)]
+struct SequenceFigures {
+    throughput_gain: f64,
+    slowdown_mean: f64,
+    slowdown_max: f64,
+    deferrals: f64,
+}
+
+impl<'a> StudyReplay<'a> {
+    /// Prepares worlds of one GPU of the cluster's first server, on which all jobs of a sequence wait from
+    /// the start. Parameters are those of `aegis` but for what follows from the study.
+    ///
+    /// A cut job takes the study's own runtime alone. One of full length takes the catalogue's with its
+    /// runtime factor: the study's figures for those are too long by 8 to 12 %. (Run one after the other, the
+    /// jobs of the sequences with two such jobs had a mean slowdown of 0.94 to 0.97; this predicts 0.955.)
+    /// Gains and slowdowns count against the study's figures in any case, as the measured ones do.
+    ///
+    /// # Errors
+    /// Workloads that the catalogue lacks, and parameters that cannot be used.
+    pub fn new(data: &'a StudyData, settings: &Settings) -> Result<Self> {
+        let mut settings = settings.clone();
+        settings.cluster.servers.truncate(1);
+        settings.cluster.servers[0].gpus.truncate(1);
+        let policy = PolicySpec::from(PolicyKind::Aegis);
+        let mut params = settings.params(&policy)?;
+        params.tick_s = RETRY_S;
+        // All sequences fit, and the study looked at pressure alone. Runtime factors are in the durations.
+        params.memory_floor_mib = 0.0;
+        params.memory_guard_mib = 0.0;
+        params.memory_guard_fraction = 0.0;
+        params.runtime_factors = false;
+        let world = |sequence| settings.world(&trace(sequence, &data.jobs_source, &settings));
+        let worlds = data.sequences.iter().map(world).collect::<Result<_>>()?;
+        Ok(StudyReplay { data, worlds, params, policy })
+    }
+
+    /// Replays the settings for which `keep` holds, by their index, with seeds 1, 2, ..., in parallel.
+    ///
+    /// # Errors
+    /// Parameters that do not fit the cluster.
+    pub fn runs(&self, seeds: u64, keep: impl Fn(usize) -> bool) -> Result<StudyRuns<'a>> {
+        let kept: Vec<&StudySetting> =
+            self.data.settings.iter().enumerate().filter(|(index, _)| keep(*index)).map(|(_, s)| s).collect();
+        let settings = kept
+            .par_iter()
+            .map(|&setting| {
+                let of_seed = |seed| {
+                    (0..self.worlds.len())
+                        .map(|sequence| {
+                            let run = |blind| self.sequence(sequence, setting.thresholds, blind, seed);
+                            Ok([run(BlindGpu::None)?, run(BlindGpu::Index(0))?])
+                        })
+                        .collect::<Result<SeedRuns>>()
+                };
+                Ok((setting, (1..=seeds).map(of_seed).collect::<Result<Vec<SeedRuns>>>()?))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(StudyRuns { settings })
+    }
+
+    fn sequence(
+        &self,
+        index: usize,
+        thresholds: [f64; 3],
+        telemetry_blind_gpu: BlindGpu,
+        seed: u64,
+    ) -> Result<SequenceFigures> {
+        let mut params = Params { telemetry_blind_gpu, ..self.params.clone() };
+        [params.smact_threshold, params.smocc_threshold, params.drama_threshold] = thresholds;
+        let record = simulate(&self.worlds[index], &self.policy, &params, seed, &mut NoObserver)?;
+        Ok(figures(&record, &self.data.sequences[index], &params))
+    }
+}
+
+impl StudyRuns<'_> {
+    /// What to expect where the counters failed during a share of the sequences, at random.
+    pub fn study(&self, blind_share: f64) -> ThresholdStudy {
+        let result = |(setting, seeds): &(&StudySetting, Vec<SeedRuns>)| {
+            let over_seeds =
+                |figure: &dyn Fn(&SeedRuns) -> f64| mean(&seeds.iter().map(figure).collect::<Vec<_>>());
+            let expected = |runs: &SeedRuns, figure: fn(&SequenceFigures) -> f64| -> f64 {
+                let mixed = |[sound, blind]: &[SequenceFigures; 2]| {
+                    (1.0 - blind_share) * figure(sound) + blind_share * figure(blind)
+                };
+                runs.iter().map(mixed).sum()
+            };
+            let count = seeds.first().map_or(0, |runs| runs.len()) as f64;
+            SettingResult {
+                thresholds: setting.thresholds,
+                measured: setting.measured,
+                simulated: StudyFigures {
+                    throughput_gain: over_seeds(&|runs| expected(runs, |run| run.throughput_gain)) / count,
+                    slowdown_mean: over_seeds(&|runs| expected(runs, |run| run.slowdown_mean)) / count,
+                    slowdown_worst: over_seeds(&|runs| expected_worst(runs, blind_share)),
+                    deferrals: over_seeds(&|runs| expected(runs, |run| run.deferrals)),
+                },
+            }
+        };
+        ThresholdStudy { settings: self.settings.iter().map(result).collect() }
+    }
+
+    /// The share of blind sequences that explains gain and worst slowdown best, in steps of 0.05.
+    pub fn blind_share(&self) -> f64 {
+        let shares = (0..=20).map(|step| f64::from(step) / 20.0);
+        let scored = shares.map(|share| (self.study(share).score(), share));
+        scored.reduce(|best, next| if next.0 < best.0 { next } else { best }).map_or(0.0, |best| best.1)
+    }
+}
+
+/// Expected maximum over sequences of which each is blind with the same probability.
+fn expected_worst(runs: &SeedRuns, blind_share: f64) -> f64 {
+    let mut values: Vec<f64> = runs.iter().flatten().map(|run| run.slowdown_max).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let (mut expected, mut below) = (0.0, 0.0);
+    for value in values {
+        let at_most = |[sound, blind]: &[SequenceFigures; 2]| {
+            let counts = |run: &SequenceFigures, share: f64| if run.slowdown_max <= value { share } else { 0.0 };
+            counts(sound, 1.0 - blind_share) + counts(blind, blind_share)
+        };
+        let probability: f64 = runs.iter().map(at_most).product();
+        expected += value * (probability - below);
+        below = probability;
+    }
+    expected
+}
+
+fn trace(sequence: &StudySequence, source: &str, settings: &Settings) -> Trace {
+    let jobs = sequence.jobs.iter().enumerate().map(|(index, job)| {
+        let factor = settings.model.runtime_factors.get(&job.workload).copied().unwrap_or(1.0);
+        let full = settings.catalogue.get(&job.workload).filter(|_| !job.cut);
+        let full_s = full.map(|workload| workload.solo_runtime_s * factor);
+        TraceJob {
+            job_id: (index + 1).to_string(),
+            submit_s: 0.0,
+            workload: job.workload.clone(),
+            gpus: 1,
+            duration_s: Some(full_s.unwrap_or(job.solo_runtime_s)),
+            line: job.line,
+        }
+    });
+    Trace { name: sequence.name.clone(), source: source.to_owned(), jobs: jobs.collect(), notes: Vec::new() }
+}
+
+fn figures(record: &RunRecord, sequence: &StudySequence, params: &Params) -> SequenceFigures {
+    let slowdowns: Vec<f64> = record
+        .jobs
+        .iter()
+        .zip(&sequence.jobs)
+        .map(|(job, study)| job.execution_time_s() / study.solo_runtime_s)
+        .collect();
+    let start = record.attempts.iter().map(|attempt| attempt.launch).min().unwrap_or(record.start);
+    let solo_s: f64 = sequence.jobs.iter().map(|job| job.solo_runtime_s).sum();
+    SequenceFigures {
+        throughput_gain: solo_s / (record.end - start).as_s(),
+        slowdown_mean: mean(&slowdowns),
+        slowdown_max: slowdowns.iter().copied().fold(0.0, f64::max),
+        deferrals: deferrals(record, params),
+    }
+}
+
+/// Refused looks at the gate. The engine leaves out looks that cannot see anything new, so they follow from
+/// how long each job was kept waiting after the one before had been watched.
+fn deferrals(record: &RunRecord, params: &Params) -> f64 {
+    let watched_s = params.detection_lag_s + params.observation_window_s;
+    let refused = record.attempts.windows(2).map(|pair| {
+        let watched = pair[0].first_activity.unwrap_or(pair[0].end).as_s() + watched_s;
+        ((pair[1].dispatch.as_s() - watched) / params.tick_s).floor().max(0.0)
+    });
+    refused.sum()
+}
+
+impl ThresholdStudy {
+    /// Mean absolute error of the throughput gain, in percent of the measured gain.
+    pub fn gain_mae_pct(&self) -> f64 {
+        mean(&self.gain_errors_pct().iter().map(|error| error.abs()).collect::<Vec<_>>())
+    }
+
+    /// Mean error of the throughput gain, with sign, in percent.
+    pub fn gain_bias_pct(&self) -> f64 {
+        mean(&self.gain_errors_pct())
+    }
+
+    fn gain_errors_pct(&self) -> Vec<f64> {
+        let error = |setting: &SettingResult| {
+            100.0 * (setting.simulated.throughput_gain / setting.measured.throughput_gain - 1.0)
+        };
+        self.settings.iter().map(error).collect()
+    }
+
+    /// What fits of telemetry minimise, from runs with sound telemetry: errors of throughput gain and deferrals,
+    /// mean over the settings whose gates closed. An error counts as 1 from [`GAIN_LIMIT`] or
+    /// [`DEFERRALS_LIMIT`] on: settings that ran with failed counters are further off, and say nothing of
+    /// telemetry. Rounded, so that ties do not hang on the last bit.
+    pub fn sound_score(&self) -> f64 {
+        let errors: Vec<f64> = self
+            .settings
+            .iter()
+            .filter(|setting| !is_open(setting))
+            .map(|SettingResult { measured, simulated, .. }| {
+                let gain = simulated.throughput_gain / measured.throughput_gain - 1.0;
+                let deferrals = simulated.deferrals / measured.deferrals - 1.0;
+                (gain.abs() / GAIN_LIMIT).min(1.0) + (deferrals.abs() / DEFERRALS_LIMIT).min(1.0)
+            })
+            .collect();
+        rounded(mean(&errors))
+    }
+
+    /// What explains the study as a whole: errors of gain and worst slowdown count alike.
+    fn score(&self) -> f64 {
+        rounded(self.gain_mae_pct() + self.worst_mae_pct())
+    }
+
+    /// Mean absolute error of the worst slowdown, in percent of the measured one.
+    pub fn worst_mae_pct(&self) -> f64 {
+        let error = |setting: &SettingResult| {
+            100.0 * (setting.simulated.slowdown_worst / setting.measured.slowdown_worst - 1.0).abs()
+        };
+        mean(&self.settings.iter().map(error).collect::<Vec<_>>())
+    }
+
+    /// Spearman's rank correlation of measured and simulated throughput gains.
+    pub fn gain_rank_correlation(&self) -> f64 {
+        self.correlation(|figures| figures.throughput_gain)
+    }
+
+    /// The same of worst slowdowns.
+    pub fn worst_rank_correlation(&self) -> f64 {
+        self.correlation(|figures| figures.slowdown_worst)
+    }
+
+    /// The same of deferrals.
+    pub fn deferrals_rank_correlation(&self) -> f64 {
+        self.correlation(|figures| figures.deferrals)
+    }
+
+    /// The settings whose gates were open, as measured. Their differences are noise of the study.
+    pub fn open_gate(&self) -> impl Iterator<Item = &SettingResult> {
+        self.settings.iter().filter(|setting| is_open(setting))
+    }
+
+    /// Settings with an open gate count with their mean, or their noise would be ranked.
+    fn correlation(&self, figure: fn(&StudyFigures) -> f64) -> f64 {
+        let ranked = |side: fn(&SettingResult) -> &StudyFigures| {
+            let open: Vec<f64> = self.open_gate().map(|setting| figure(side(setting))).collect();
+            let of = |setting: &SettingResult| if is_open(setting) { mean(&open) } else { figure(side(setting)) };
+            self.settings.iter().map(of).collect::<Vec<f64>>()
+        };
+        rank_correlation(&ranked(|setting| &setting.measured), &ranked(|setting| &setting.simulated))
+    }
+}
+
+fn rounded(score: f64) -> f64 {
+    (score * 1e9).round() / 1e9
+}
+
+fn is_open(setting: &SettingResult) -> bool {
+    setting.measured.deferrals <= OPEN_DEFERRALS
+}
