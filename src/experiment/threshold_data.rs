@@ -143,7 +143,8 @@ fn sequences(source: &str, bytes: &[u8]) -> Result<Vec<StudySequence>> {
         };
         let jobs = &mut sequences[known].jobs;
         if position != jobs.len() + 1 {
-            let near = did_you_mean(name, sequences.iter().map(|other| other.name.as_str()).filter(|&n| n != name));
+            let near =
+                did_you_mean(name, sequences.iter().map(|other| other.name.as_str()).filter(|&n| n != name));
             return Err(input_error!(
                 "{}: found {position}; expected {} for the next job of {name}, as a sequence lists its jobs in \
                  the order of their start; {near}renumber or reorder the lines",
@@ -179,7 +180,11 @@ mod tests {
         let (setting, job) = ("0.5,0.2,0.4,1.7,1,1.1,3\n", "a,1,unet_voc_1gpu,,9\n");
         for (settings, jobs, says) in [
             ("1.5,0,0,1,1,1,0\n", job, "s.csv, line 2, column smact_threshold: found 1.5"),
-            ("0.5,0.2,0.4,1,1,1,0\n0.5,0.2,0.4,2,1,1,0\n", job, "s.csv, line 3, column smact_threshold: the thresholds"),
+            (
+                "0.5,0.2,0.4,1,1,1,0\n0.5,0.2,0.4,2,1,1,0\n",
+                job,
+                "s.csv, line 3, column smact_threshold: the thresholds",
+            ),
             ("0.5,0.2,0.4,1,1,,0\n", job, "s.csv, line 2, column slowdown_worst: blank"),
             ("", job, "s.csv has a header but no setting"),
             (setting, "a,2,unet_voc_1gpu,,9\n", "j.csv, line 2, column position: found 2; expected 1"),

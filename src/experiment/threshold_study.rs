@@ -173,7 +173,8 @@ fn expected_worst(runs: &SeedRuns, blind_share: f64) -> f64 {
     let (mut expected, mut below) = (0.0, 0.0);
     for value in values {
         let at_most = |[sound, blind]: &[SequenceFigures; 2]| {
-            let counts = |run: &SequenceFigures, share: f64| if run.slowdown_max <= value { share } else { 0.0 };
+            let counts =
+                |run: &SequenceFigures, share: f64| if run.slowdown_max <= value { share } else { 0.0 };
             counts(sound, 1.0 - blind_share) + counts(blind, blind_share)
         };
         let probability: f64 = runs.iter().map(at_most).product();
@@ -301,7 +302,8 @@ impl ThresholdStudy {
     fn correlation(&self, figure: fn(&StudyFigures) -> f64) -> f64 {
         let ranked = |side: fn(&SettingResult) -> &StudyFigures| {
             let open: Vec<f64> = self.open_gate().map(|setting| figure(side(setting))).collect();
-            let of = |setting: &SettingResult| if is_open(setting) { mean(&open) } else { figure(side(setting)) };
+            let of =
+                |setting: &SettingResult| if is_open(setting) { mean(&open) } else { figure(side(setting)) };
             self.settings.iter().map(of).collect::<Vec<f64>>()
         };
         rank_correlation(&ranked(|setting| &setting.measured), &ranked(|setting| &setting.simulated))
@@ -314,4 +316,102 @@ fn rounded(score: f64) -> f64 {
 
 fn is_open(setting: &SettingResult) -> bool {
     setting.measured.deferrals <= OPEN_DEFERRALS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SETTINGS: &str = "smact_threshold,smocc_threshold,drama_threshold,throughput_gain_mean,slowdown_mean,\
+                            slowdown_worst,deferrals\n\
+                            1,1,1,2,1.5,2,0\n0.3,0.1,0.1,1.2,1,1,350\n0,0,0,1,1,1,400\n";
+    const JOBS: &str = "sequence,position,workload,variant,solo_runtime_s\n\
+                        a,1,unet_voc_1gpu,short,300\na,2,unet_voc_1gpu,short,300\na,3,unet_voc_1gpu,short,300\n";
+
+    fn data() -> StudyData {
+        StudyData::parse(("s.csv", SETTINGS.as_bytes()), ("j.csv", JOBS.as_bytes())).unwrap()
+    }
+
+    fn settings() -> Settings {
+        Settings { assignments: vec!["noise=false".to_owned()], ..Settings::default() }
+    }
+
+    #[test]
+    fn an_open_gate_starts_jobs_half_a_minute_apart() {
+        let data = data();
+        let replay = StudyReplay::new(&data, &settings()).unwrap();
+        let params = Params { smact_threshold: 1.0, smocc_threshold: 1.0, ..replay.params.clone() };
+        let record = simulate(&replay.worlds[0], &replay.policy, &params, 1, &mut NoObserver).unwrap();
+        for pair in record.attempts.windows(2) {
+            let watched_s = (pair[1].dispatch - pair[0].first_activity.unwrap()).as_s();
+            assert!((30.0..30.1 + RETRY_S).contains(&watched_s), "{watched_s}");
+        }
+        let open = figures(&record, &data.sequences[0], &params);
+        assert_eq!(open.deferrals, 0.0);
+        assert!(open.throughput_gain > 1.2 && open.slowdown_max > 1.2, "{open:?}");
+    }
+
+    #[test]
+    fn a_closed_gate_runs_one_job_after_the_other_unless_counters_fail() {
+        let data = data();
+        let replay = StudyReplay::new(&data, &settings()).unwrap();
+        let closed = replay.sequence(0, [0.0; 3], BlindGpu::None, 1).unwrap();
+        assert!((closed.slowdown_mean - 1.0).abs() < 1e-6 && (closed.slowdown_max - 1.0).abs() < 1e-6);
+        assert!((0.98..=1.0).contains(&closed.throughput_gain), "{}", closed.throughput_gain);
+        // From the end of the 30 s to the end of the job, twice.
+        let startup_s = settings().catalogue.get("unet_voc_1gpu").unwrap().startup_s;
+        let expected = 2.0 * (300.0 - startup_s - 30.0) / RETRY_S;
+        assert!((closed.deferrals - expected).abs() <= 4.0, "{} {expected}", closed.deferrals);
+
+        let sound = replay.sequence(0, [0.3, 0.1, 0.1], BlindGpu::None, 1).unwrap();
+        let blind = replay.sequence(0, [0.3, 0.1, 0.1], BlindGpu::Index(0), 1).unwrap();
+        assert!(sound.deferrals > 100.0 && blind.deferrals == 0.0);
+    }
+
+    #[test]
+    fn figures_are_those_expected_of_mixed_runs() {
+        let run = |gain: f64, worst: f64| SequenceFigures {
+            throughput_gain: gain,
+            slowdown_mean: 1.0,
+            slowdown_max: worst,
+            deferrals: 10.0 * gain,
+        };
+        let data = data();
+        let seeds = vec![vec![[run(1.0, 1.0), run(2.0, 3.0)], [run(3.0, 2.0), run(3.0, 2.0)]]];
+        let runs = StudyRuns { settings: vec![(&data.settings[0], seeds)] };
+        let simulated = |share| runs.study(share).settings[0].simulated;
+        assert_eq!((simulated(0.0).throughput_gain, simulated(0.0).slowdown_worst), (2.0, 2.0));
+        let half = simulated(0.5);
+        assert_eq!((half.throughput_gain, half.slowdown_worst, half.deferrals), (2.25, 2.5, 45.0));
+    }
+
+    #[test]
+    fn a_settings_error_and_rank_count_by_its_gate() {
+        let setting = |gain: f64, simulated_gain: f64, deferrals: f64| {
+            let figures = |throughput_gain, deferrals| StudyFigures {
+                throughput_gain,
+                slowdown_mean: 1.0,
+                slowdown_worst: throughput_gain,
+                deferrals,
+            };
+            SettingResult {
+                thresholds: [0.5; 3],
+                measured: figures(gain, deferrals),
+                simulated: figures(simulated_gain, deferrals),
+            }
+        };
+        // The two open gates are in another order than measured, and count with their means.
+        let settings = vec![
+            setting(2.0, 2.2, 0.0),
+            setting(2.1, 2.0, 3.0),
+            setting(1.0, 1.1, 9.0),
+            setting(1.5, 1.5, 6.0),
+        ];
+        let study = ThresholdStudy { settings };
+        assert!((study.gain_rank_correlation() - 1.0).abs() < 1e-12);
+        assert!((study.gain_mae_pct() - (10.0 + 100.0 / 21.0 + 10.0) / 4.0).abs() < 1e-9);
+        // A tenth counts as 1, and 0 as 0: deferrals are right, and the open gates count for nothing.
+        assert_eq!(study.sound_score(), 0.5);
+        assert_eq!(study.open_gate().count(), 2);
+    }
 }

@@ -72,8 +72,11 @@ impl<'w> Oracle<'w> {
             let combine = self.world.model.telemetry.combination;
             let mut sample = [0.0; 3];
             for &job in self.gpus[gpu].jobs.iter().filter(|&&job| self.jobs[job].stage == Stage::Training) {
-                let pace = (self.rate(job) / self.gpus[gpu].speed).min(1.0);
+                let mut pace = (self.rate(job) / self.gpus[gpu].speed).min(1.0);
                 let profile = self.profile_on(job, gpu);
+                if self.ends_within(job, profile.closing_s) {
+                    pace *= self.world.model.telemetry.closing_activity;
+                }
                 let sampler = self.world.model.telemetry.sampler(profile, self.seed, job as u64);
                 let from_start = second - (self.world.jobs[0].submit.micros() + SECOND - 1) / SECOND;
                 let values = sampler.values(sampler.dwell(from_start));
