@@ -6,7 +6,7 @@ use crate::experiment::{Settings, StudyData, StudyReplay, StudyRuns, ThresholdSt
 use crate::model::{Combination, Telemetry};
 
 /// Candidates for both dwell times, in seconds.
-const DWELLS_S: [f64; 5] = [5.0, 10.0, 20.0, 40.0, 80.0];
+const DWELLS_S: [f64; 4] = [5.0, 10.0, 20.0, 40.0];
 /// Candidates for `closing_activity`: 0, 1/10, 2/10, ...
 const CLOSING_STEPS: u32 = 10;
 /// Where the search starts, whatever the model file holds.
@@ -14,7 +14,7 @@ const START: (f64, f64, f64) = (20.0, 20.0, 1.0);
 /// Each round looks for the best dwell time, bursty dwell time and closing activity in turn.
 const ROUNDS: usize = 2;
 /// Runs per setting and sequence, with seeds 1, 2, ...
-const SEEDS: u64 = 6;
+const SEEDS: u64 = 10;
 
 /// A fit to some of the settings.
 struct Fit {
