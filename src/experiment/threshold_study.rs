@@ -248,9 +248,9 @@ impl ThresholdStudy {
     }
 
     /// What fits of telemetry minimise, from runs with sound telemetry: errors of throughput gain and deferrals,
-    /// mean over the settings whose gates closed. An error counts as 1 from [`GAIN_LIMIT`] or
-    /// [`DEFERRALS_LIMIT`] on: settings that ran with failed counters are further off, and say nothing of
-    /// telemetry. Rounded, so that ties do not hang on the last bit.
+    /// mean over the settings whose gates closed. An error counts as 1 from 3 %
+    /// of the gain or 10 % of the deferrals on: settings that ran with failed counters are further off, and
+    /// say nothing of telemetry. Rounded, so that ties do not hang on the last bit.
     pub fn sound_score(&self) -> f64 {
         let errors: Vec<f64> = self
             .settings
