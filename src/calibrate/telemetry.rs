@@ -50,7 +50,7 @@ pub fn run_telemetry(data: &StudyData, settings: &Settings) -> Result<Report> {
         };
         search(settings.model.telemetry, evaluate)
     };
-    let (even, odd) = (|index: usize| index % 2 == 0, |index: usize| index % 2 == 1);
+    let (even, odd) = (|index: usize| index.is_multiple_of(2), |index: usize| !index.is_multiple_of(2));
     let chosen = fit(&even)?;
     let tested = replay(chosen.telemetry, &odd)?.study(chosen.blind_share);
     let swapped = fit(&odd)?;
