@@ -210,6 +210,7 @@ fn deferrals(record: &RunRecord, params: &Params) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::Pressure;
 
     const SETTINGS: &str = "smact_threshold,smocc_threshold,drama_threshold,throughput_gain_mean,slowdown_mean,\
                             slowdown_worst,deferrals\n\
@@ -229,7 +230,7 @@ mod tests {
     fn an_open_gate_starts_jobs_half_a_minute_apart() {
         let data = data();
         let replay = StudyReplay::new(&data, &settings()).unwrap();
-        let params = Params { smact_threshold: 1.0, smocc_threshold: 1.0, ..replay.params.clone() };
+        let params = Params { pressure: Pressure::None, ..replay.params.clone() };
         let record = simulate(&replay.worlds[0], &replay.policy, &params, 1, &mut NoObserver).unwrap();
         for pair in record.attempts.windows(2) {
             let watched_s = (pair[1].dispatch - pair[0].first_activity.unwrap()).as_s();

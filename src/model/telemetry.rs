@@ -203,13 +203,19 @@ mod tests {
         (mean, samples[n / 2], samples[n * 95 / 100], samples[n - 1])
     }
 
-    /// Every metric of every workload, over many dwells.
+    /// Every metric of every workload, over many dwells, the closing phase included.
     #[test]
     fn samples_reproduce_the_profile() {
         for workload in Catalogue::builtin().workloads() {
             let profile = workload.profile(0);
-            let sampler = Telemetry { dwell_s: 1.0, ..Model::builtin().telemetry }.sampler(profile, 0, 1);
-            let samples: Vec<_> = (0..20_000).map(|second| sampler.values(sampler.dwell(second))).collect();
+            let telemetry = Telemetry { dwell_s: 1.0, bursty_dwell_s: None, ..Model::builtin().telemetry };
+            let sampler = telemetry.sampler(profile, 0, 1);
+            let closes = (20_000.0 * (1.0 - profile.closing_share)) as i64;
+            let sample = |second| {
+                let scale = if second < closes { 1.0 } else { sampler.closing_activity() };
+                sampler.values(sampler.dwell(second)).map(|value| scale * value)
+            };
+            let samples: Vec<_> = (0..20_000).map(sample).collect();
             for (metric, expected) in profile.telemetry().into_iter().enumerate() {
                 let (mean, median, p95, max) = statistics(samples.iter().map(|s| s[metric]).collect());
                 let close = |got: f64, want: f64| (got - want).abs() <= 0.015 + 0.02 * want;
@@ -229,7 +235,7 @@ mod tests {
     fn bursts_last_and_jobs_differ() {
         let catalogue = Catalogue::builtin();
         let profile = catalogue.get("dlrm_criteo_bs32768_1gpu").unwrap().profile(0);
-        let telemetry = Telemetry { dwell_s: 10.0, ..Model::builtin().telemetry };
+        let telemetry = Telemetry { dwell_s: 80.0, bursty_dwell_s: Some(10.0), ..Model::builtin().telemetry };
         let series = |job| -> Vec<f64> {
             let sampler = telemetry.sampler(profile, 0, job);
             (0..1000).map(|s| sampler.values(sampler.dwell(s))[0]).collect()
