@@ -12,11 +12,13 @@ mod pairs;
 mod power;
 mod render;
 mod robust;
+mod telemetry;
 
 use std::collections::BTreeMap;
 
 pub use host::run_host;
 pub use power::run_power;
+pub use telemetry::run_telemetry;
 
 use crate::cluster::ClusterSpec;
 use crate::error::{Result, input_error};

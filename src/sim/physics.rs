@@ -216,7 +216,7 @@ impl Run<'_> {
             self.before_change(gpu);
             if let Some(resident) = self.gpus[gpu].resident_mut(job) {
                 resident.pace = (rate / resident.speed).min(1.0);
-                self.telemetry.set_pace(gpu, job, resident.pace);
+                self.telemetry.set_progress(gpu, job, resident.pace, rate, at);
             }
         }
         self.emit(observer, Some(job), EventKind::Rate { rate });

@@ -35,6 +35,8 @@ struct Source {
     job: usize,
     sampler: Sampler,
     pace: f64,
+    /// First second of its closing phase.
+    closes: i64,
     dwell: i64,
     values: [f64; SAMPLED_METRICS],
 }
@@ -78,7 +80,8 @@ impl TelemetryStore {
     }
 
     pub fn start(&mut self, gpu: usize, job: usize, sampler: Sampler, pace: f64) {
-        let source = Source { job, sampler, pace, dwell: i64::MIN, values: [0.0; SAMPLED_METRICS] };
+        let values = [0.0; SAMPLED_METRICS];
+        let source = Source { job, sampler, pace, closes: i64::MAX, dwell: i64::MIN, values };
         self.gpus[gpu].active.push(source);
     }
 
@@ -86,9 +89,12 @@ impl TelemetryStore {
         self.gpus[gpu].active.retain(|source| source.job != job);
     }
 
-    pub fn set_pace(&mut self, gpu: usize, job: usize, pace: f64) {
+    /// From now on a job progresses at `rate` and is done at `end`.
+    pub fn set_progress(&mut self, gpu: usize, job: usize, pace: f64, rate: f64, end: Time) {
         if let Some(source) = self.gpus[gpu].active.iter_mut().find(|source| source.job == job) {
             source.pace = pace;
+            let closing = Time::from_s(source.sampler.closing_s() / rate);
+            source.closes = (end - closing).ceil_to(Time::from_whole_s(1)).whole_s();
         }
     }
 
@@ -120,8 +126,10 @@ impl Series {
                     source.dwell = dwell;
                     source.values = source.sampler.values(dwell);
                 }
+                let closing = second >= source.closes;
+                let share = if closing { source.sampler.closing_activity() } else { 1.0 };
                 for (metric, level) in sample.iter_mut().enumerate() {
-                    *level = combinations[metric].add(*level, source.values[metric], source.pace);
+                    *level = combinations[metric].add(*level, share * source.values[metric], source.pace);
                 }
             }
             if self.blind {
@@ -197,6 +205,8 @@ mod tests {
             drama: Some(activity),
             gpu_util: activity,
             counter_share: 1.0,
+            closing_s: 0.0,
+            closing_share: 0.0,
         }
     }
 
