@@ -13,6 +13,8 @@ pub struct Pair {
     pub pair_s: [f64; 2],
     /// From the common start until both jobs use the GPU.
     pub startup_s: f64,
+    /// Closing phases alone.
+    pub closing_s: [f64; 2],
 }
 
 const PAIR_COLUMNS: &[&str] = &["workload_a", "workload_b", "solo_a_s", "solo_b_s", "pair_a_s", "pair_b_s"];
@@ -37,6 +39,7 @@ fn pair(row: Row<'_>, catalogue: &Catalogue) -> Result<Pair> {
         solo_s: [seconds(row, "solo_a_s")?, seconds(row, "solo_b_s")?],
         pair_s: [seconds(row, "pair_a_s")?, seconds(row, "pair_b_s")?],
         startup_s: startup(workloads[0]).max(startup(workloads[1])),
+        closing_s: workloads.map(|index| catalogue.workloads()[index].profile(0).closing_s),
     };
     for (rate, column) in pair.contended_rates().into_iter().zip(["pair_a_s", "pair_b_s"]) {
         if !(rate.is_finite() && rate > 0.0) {
@@ -62,6 +65,19 @@ impl Pair {
         [0, 1].map(|i| {
             let alone = self.startup_s + (self.pair_s[i] - first_end);
             if together > 0.0 { (self.solo_s[i] - alone) / together } else { f64::NAN }
+        })
+    }
+
+    /// Shares of the time together in which each job is in its closing phase.
+    ///
+    /// Time alone at the end is that of the closing phase first; what is left of it takes as long as the contended
+    /// rate says.
+    pub fn closing_shares(&self) -> [f64; 2] {
+        let first_end = self.pair_s[0].min(self.pair_s[1]);
+        let rates = self.contended_rates();
+        [0, 1].map(|i| {
+            let shared_s = (self.closing_s[i] - (self.pair_s[i] - first_end)).max(0.0);
+            (shared_s / rates[i] / (first_end - self.startup_s)).min(1.0)
         })
     }
 
@@ -238,7 +254,7 @@ mod tests {
     #[test]
     fn simulating_measured_rates_gives_measured_speeds() {
         for (solo_s, pair_s) in [([100.0, 300.0], [150.0, 350.0]), ([200.0, 100.0], [210.0, 130.0])] {
-            let pair = Pair { workloads: [0, 1], solo_s, pair_s, startup_s: 10.0 };
+            let pair = Pair { workloads: [0, 1], solo_s, pair_s, startup_s: 10.0, closing_s: [0.0; 2] };
             let simulated = pair.simulate(pair.contended_rates());
             for (got, want) in simulated.into_iter().zip(pair.speeds()) {
                 assert!((got - want).abs() < 1e-12, "{got} {want}");

@@ -12,11 +12,13 @@ mod power;
 mod render;
 mod robust;
 mod saturation;
+mod telemetry;
 
 use std::collections::BTreeMap;
 
 pub use power::run_power;
 pub use saturation::{SaturationData, run_saturation};
+pub use telemetry::run_telemetry;
 
 use crate::cluster::ClusterSpec;
 use crate::error::{Result, input_error};
@@ -66,13 +68,14 @@ impl Report {
 /// # Errors
 /// [`Error::Input`](crate::Error::Input) with file, line and column for anything that cannot be used.
 pub fn run_pairs(pairs_csv: (&str, &[u8]), catalogue: &Catalogue) -> Result<Report> {
+    let closing_activity = Model::builtin().telemetry.closing_activity;
     let (source, bytes) = pairs_csv;
     let pairs = data::read_pairs(source, bytes, catalogue)?;
     let uncounted = pairs::without_counters(&pairs, catalogue);
     let signal = if uncounted.is_none() { Signal::Counters } else { Signal::Utilization };
-    let by_utilization = Observations::new(&pairs, catalogue, Signal::Utilization);
+    let by_utilization = Observations::new(&pairs, catalogue, Signal::Utilization, closing_activity);
     let utilization = Fit::new(&by_utilization, Form::Kernels);
-    let data = Observations::new(&pairs, catalogue, signal);
+    let data = Observations::new(&pairs, catalogue, signal, closing_activity);
     let candidate = |form| {
         let fit = Fit::new(&data, form);
         let factors = factors::fit(&data, &fit.pressures(&data));

@@ -22,8 +22,11 @@ pub struct Observations<'a> {
     /// Victim and aggressor, as positions in `workloads`.
     pub sides: Vec<[usize; 2]>,
     pub rates: Vec<f64>,
-    /// Squared signal, squared signal x memory, signal and DRAMA by workload.
+    /// Squared signal, squared signal x memory, signal and DRAMA by workload, before its closing phase.
     features: Vec<[f64; 4]>,
+    /// By observation: what is left of the aggressor's pressure of kernels and of traffic, over the time together, as
+    /// part of that may be its closing phase.
+    left: Vec<[f64; 2]>,
 }
 
 /// What of a profile says how much a job presses on others.
@@ -112,7 +115,8 @@ pub fn without_counters<'a>(pairs: &[Pair], catalogue: &'a Catalogue) -> Option<
 }
 
 impl<'a> Observations<'a> {
-    pub fn new(pairs: &'a [Pair], catalogue: &'a Catalogue, signal: Signal) -> Self {
+    /// In its closing phase a job's activity is `closing_activity` of what it was.
+    pub fn new(pairs: &'a [Pair], catalogue: &'a Catalogue, signal: Signal, closing_activity: f64) -> Self {
         let mut workloads: Vec<usize> = pairs.iter().flat_map(|pair| pair.workloads).collect();
         workloads.sort_by_key(|&index| &catalogue.workloads()[index].name);
         workloads.dedup();
@@ -130,17 +134,28 @@ impl<'a> Observations<'a> {
             .iter()
             .map(|&index| {
                 let profile = catalogue.workloads()[index].profile(0);
-                let mean = |metric: Option<Activity>| metric.map_or(0.0, |activity| activity.mean);
+                let training = 1.0 / profile.mean_over_training(closing_activity);
+                let mean = |metric: Option<Activity>| metric.map_or(0.0, |activity| activity.mean * training);
                 let (level, drama) = match signal {
                     Signal::Counters => (mean(profile.smact), mean(profile.drama)),
-                    Signal::Utilization => (profile.gpu_util.mean, 0.0),
+                    Signal::Utilization => (profile.gpu_util.mean * training, 0.0),
                 };
                 let squared = level * level;
                 [squared, squared * profile.peak_memory_mib / MEMORY_UNIT_MIB, level, drama]
             })
             .collect();
         let rates = pairs.iter().flat_map(Pair::contended_rates).collect();
-        Observations { pairs, catalogue, workloads, sides, rates, features }
+        let left = pairs
+            .iter()
+            .flat_map(|pair| {
+                let [a, b] = pair.closing_shares().map(|share| {
+                    let lost = |activity: f64| 1.0 - share * (1.0 - activity);
+                    [lost(closing_activity), lost(closing_activity)]
+                });
+                [b, a]
+            })
+            .collect();
+        Observations { pairs, catalogue, workloads, sides, rates, features, left }
     }
 
     pub fn name(&self, position: usize) -> &'a str {
@@ -179,8 +194,9 @@ impl<'a> Observations<'a> {
             let sum = own_level + level;
             return (x[0] + x[1] * sum, [(0, 1.0), (1, sum), none]);
         }
-        let (base, memory) = (x[0].exp() * squared, x[1].exp() * with_memory);
-        let traffic = if form == Form::Traffic { x[2].exp() * drama * own_drama } else { 0.0 };
+        let [kernels_left, traffic_left] = self.left[k];
+        let (base, memory) = (x[0].exp() * squared * kernels_left, x[1].exp() * with_memory * kernels_left);
+        let traffic = if form == Form::Traffic { x[2].exp() * drama * own_drama * traffic_left } else { 0.0 };
         let rate = 1.0 / (1.0 + base + memory + traffic);
         let change = -rate * rate;
         (rate, [(0, change * base), (1, change * memory), (2, change * traffic)])
@@ -280,12 +296,17 @@ mod tests {
                 let rate = |victim: usize| {
                     let other = jobs[1 - victim];
                     let [other, own] = [other, jobs[victim]]
-                        .map(|workload| model.contention(&workload.name, workload.profile(0), 1.0));
+                        .map(|workload| model.contention(&workload.name, workload.profile(0), 1.0, 1.0));
                     1.0 / (1.0 + other.pressure_on(&own))
                 };
                 let startup_s = jobs[0].startup_s.max(jobs[1].startup_s);
-                let mut pair =
-                    Pair { workloads: [a, b], solo_s: [300.0, 400.0], pair_s: [0.0; 2], startup_s };
+                let mut pair = Pair {
+                    workloads: [a, b],
+                    solo_s: [300.0, 400.0],
+                    pair_s: [0.0; 2],
+                    startup_s,
+                    closing_s: [0.0; 2],
+                };
                 let speeds = pair.simulate([rate(0), rate(1)]);
                 pair.pair_s = [300.0 / speeds[0], 400.0 / speeds[1]];
                 pairs.push(pair);
@@ -307,7 +328,7 @@ mod tests {
         };
         let near = |got: f64, want: f64| assert!((got - want).abs() < 1e-3, "{got} {want}");
         let pairs = synthetic(&model, &catalogue);
-        let data = Observations::new(&pairs, &catalogue, Signal::Counters);
+        let data = Observations::new(&pairs, &catalogue, Signal::Counters, 1.0);
         let got = Fit::new(&data, Form::Traffic);
         near(got.base(), 0.3);
         near(got.memory_slope(), 1.7);
@@ -317,7 +338,7 @@ mod tests {
         let victim = catalogue.workloads()[20].name.clone();
         model.factors.insert(victim.clone(), PairFactors { aggressor: 1.0, sensitivity: 2.0 });
         let pairs = synthetic(&model, &catalogue);
-        let data = Observations::new(&pairs, &catalogue, Signal::Counters);
+        let data = Observations::new(&pairs, &catalogue, Signal::Counters, 1.0);
         let factors = factors::fit(&data, &Fit::new(&data, Form::Traffic).pressures(&data));
         let factors = factors.of[&victim];
         assert!((1.6..2.1).contains(&factors.sensitivity), "{factors:?}");
@@ -329,7 +350,7 @@ mod tests {
         }
         let pairs = synthetic(&model, &catalogue);
         assert_eq!(without_counters(&pairs, &catalogue), Some(catalogue.workloads()[0].name.as_str()));
-        let data = Observations::new(&pairs, &catalogue, Signal::Utilization);
+        let data = Observations::new(&pairs, &catalogue, Signal::Utilization, 1.0);
         let got = Fit::new(&data, Form::Kernels);
         near(got.base(), 0.2);
         near(got.memory_slope(), 0.9);
@@ -343,7 +364,7 @@ mod tests {
         for name in catalogue.names().map(str::to_owned).collect::<Vec<_>>() {
             catalogue.get_mut(&name).unwrap().family = "one".to_owned();
         }
-        let data = Observations::new(&pairs, &catalogue, Signal::Counters);
+        let data = Observations::new(&pairs, &catalogue, Signal::Counters, 1.0);
         let fit = Fit::new(&data, Form::Kernels);
         assert!(fit.by_family.rates.is_empty() && !fit.by_workload.rates.is_empty());
         assert!(fit.by_family.describe().starts_with("not known"));

@@ -8,14 +8,14 @@ use super::{Report, pairs::mean};
 use crate::error::{Result, input_error};
 use crate::experiment::{Evaluation, MeasuredRun, Settings};
 use crate::metrics::{Summary, quantile_of_sorted};
-use crate::model::Saturation;
+use crate::model::{Model, Saturation};
 use crate::policy::PolicyKind;
 use crate::sim::{NoObserver, World, simulate};
 use crate::workload::Trace;
 
 /// Candidates in hundredths: a grid as fine as the data can tell apart.
 const CAPACITIES: std::ops::RangeInclusive<u32> = 80..=105;
-const EXPONENTS: std::ops::RangeInclusive<u32> = 30..=100;
+const EXPONENTS: std::ops::RangeInclusive<u32> = 0..=100;
 const CAPACITY_STEP: usize = 5;
 const EXPONENT_STEP: usize = 10;
 /// Runs per candidate and cell, with seeds 1, 2, ...; their medians are compared with what was measured.
@@ -172,7 +172,8 @@ impl Tried {
         cells: &[Cell<'_>],
         settings: &Settings,
     ) -> Result<Tried> {
-        let crowds = CrowdErrors::of(crowds, &settings.model.interference, saturation, &settings.catalogue);
+        let model = Model { saturation, ..settings.model.clone() };
+        let crowds = CrowdErrors::of(crowds, &model, &settings.catalogue);
         let cells = cells.par_iter().map(|cell| cell.errors(saturation, settings)).collect::<Result<_>>()?;
         Ok(Tried { saturation, crowds, cells })
     }

@@ -6,11 +6,11 @@ use super::args::{FormatArg, SettingsArgs};
 use super::output::print;
 use crate::calibrate::{
     BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, SaturationData, run_cadence, run_pairs,
-    run_power, run_saturation,
+    run_power, run_saturation, run_telemetry,
 };
 use crate::cluster::ClusterSpec;
 use crate::error::{Error, Result};
-use crate::experiment::{Evaluation, MeasuredRuns};
+use crate::experiment::{Evaluation, MeasuredRuns, StudyData};
 use crate::report::{Row, atomic, render, row};
 use crate::workload::Catalogue;
 
@@ -22,6 +22,7 @@ use crate::workload::Catalogue;
   aegis-sim calibrate cadence my-timelines.csv --workloads my.csv --cluster my.toml --out my-cadence.toml
   aegis-sim calibrate saturation --multiway my-crowds.csv --workloads my.csv --out my-saturation.toml
   aegis-sim calibrate power --measured my-runs.csv --cluster my-server.toml --out my-power.toml
+  aegis-sim calibrate telemetry --out my-telemetry.toml
 
 Without a data file, each fits what is built in, and writes the built-in model file byte for byte.
 experiments/README.md lists the columns of the data files.")]
@@ -70,6 +71,19 @@ enum What {
         /// Cluster file (TOML) of the measured runs, for its number of GPUs [default: models/cluster.toml]
         #[arg(long, value_name = "FILE")]
         cluster: Option<PathBuf>,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// How activity varies in time, from a study of the thresholds of the pressure filter
+    Telemetry {
+        /// Settings of the study (CSV) [default: experiments/measured/threshold_settings.csv]
+        #[arg(requires = "jobs")]
+        study: Option<PathBuf>,
+        /// Its sequences of jobs (CSV) [default: experiments/measured/threshold_jobs.csv]
+        #[arg(long, value_name = "FILE", requires = "study")]
+        jobs: Option<PathBuf>,
+        #[command(flatten)]
+        settings: SettingsArgs,
         #[command(flatten)]
         output: OutputArgs,
     },
@@ -126,6 +140,15 @@ impl CalibrateArgs {
                 let cluster =
                     cluster.as_deref().map_or_else(|| Ok(ClusterSpec::builtin()), ClusterSpec::load)?;
                 (run_power(&measured, cluster.gpu_count())?, output)
+            }
+            What::Telemetry { study, jobs, settings, output } => {
+                let data = match (study, jobs) {
+                    (Some(study), Some(jobs)) => {
+                        StudyData::parse(borrow(&read(&study)?), borrow(&read(&jobs)?))?
+                    }
+                    _ => StudyData::builtin(),
+                };
+                (run_telemetry(&data, &settings.load()?)?, output)
             }
         };
         output.write(&report)

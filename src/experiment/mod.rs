@@ -6,6 +6,9 @@ mod measured;
 mod measured_jobs;
 mod reproduction;
 mod settings;
+mod threshold_data;
+mod threshold_result;
+mod threshold_study;
 mod validation;
 
 pub use comparison::{Comparison, compare};
@@ -14,6 +17,9 @@ pub use measured::{Condition, MeasuredRun, MeasuredRuns, error_pct};
 pub use measured_jobs::{MeasuredJob, MeasuredJobs};
 pub use reproduction::{Cell, Reduction, Reproduction, reproduce};
 pub use settings::Settings;
+pub use threshold_data::{StudyData, StudyFigures, StudyJob, StudySequence, StudySetting};
+pub use threshold_result::{SettingResult, ThresholdStudy};
+pub use threshold_study::{StudyReplay, StudyRuns};
 pub use validation::{
     Aggregate, Errors, FigureLimits, Interval, JobErrors, Reference, Scope, Status, Target, Targets,
     ValidatedFigure, ValidatedHeadline, ValidatedJob, ValidatedJobs, ValidatedRun, Validation, validate,

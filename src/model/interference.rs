@@ -16,7 +16,7 @@ use crate::workload::GpuProfile;
 ///
 /// where `s` is an aggressor's solo mean SMACT, `m` its peak memory over `memory_unit_mib` (it stands in
 /// for kernel length) and `d` the solo mean DRAMA of the aggressor and of the victim: their product is how
-/// often both want memory at once. Kernels of different processes take turns, so the waits for several
+/// often both want memory at once, both before the closing phase of a run. Kernels of different processes take turns, so the waits for several
 /// aggressors add up; in a product they would wait for each other's waits.
 ///
 /// Where the aggressor's SMACT or the DRAMA of either is not known, `p` follows from [`Utilization`].
@@ -70,6 +70,18 @@ struct Counters {
 }
 
 impl Contention {
+    /// Of the same job when its activity is this fraction of what it was.
+    pub fn at_activity(mut self, fraction: f64) -> Contention {
+        if let Some(counters) = &mut self.counters {
+            counters.kernels *= fraction;
+            counters.traffic *= fraction;
+            counters.drama *= fraction;
+        }
+        self.busy *= fraction;
+        self.utilization *= fraction;
+        self
+    }
+
     /// The pressure `p` that this job exerts on a victim.
     pub fn pressure_on(&self, victim: &Contention) -> f64 {
         match (self.counters, victim.counters) {
@@ -94,12 +106,20 @@ impl Default for PairFactors {
 }
 
 impl Interference {
-    /// What a workload does and suffers under a profile, all pressures multiplied by `strength`.
-    pub fn contention(&self, workload: &str, profile: &GpuProfile, strength: f64) -> Contention {
+    /// What a workload does and suffers under a profile before its closing phase, in which its activity is
+    /// `closing_activity` of what it was; all pressures multiplied by `strength`.
+    pub fn contention(
+        &self,
+        workload: &str,
+        profile: &GpuProfile,
+        strength: f64,
+        closing_activity: f64,
+    ) -> Contention {
+        let training = 1.0 / profile.mean_over_training(closing_activity);
         let memory = profile.peak_memory_mib / self.memory_unit_mib;
         let factors = self.factors(workload);
         let counters = profile.smact.zip(profile.drama).map(|(smact, drama)| {
-            let (smact, drama) = (smact.mean, drama.mean);
+            let (smact, drama) = (smact.mean * training, drama.mean * training);
             Counters {
                 kernels: factors.aggressor
                     * smact
@@ -114,12 +134,12 @@ impl Interference {
         let (mut utilization, mut utilization_sensitivity) = (0.0, 1.0);
         if let Some(form) = &self.gpu_utilization {
             let factors = form.factors.get(workload).copied().unwrap_or_default();
-            let util = profile.gpu_util.mean;
+            let util = profile.gpu_util.mean * training;
             utilization =
                 factors.aggressor * util * util * (form.base + form.memory_slope * memory) * strength;
             utilization_sensitivity = factors.sensitivity;
         }
-        let busy = profile.smact.unwrap_or(profile.gpu_util).mean;
+        let busy = profile.smact.unwrap_or(profile.gpu_util).mean * training;
         Contention { counters, busy, utilization, utilization_sensitivity }
     }
 
@@ -184,8 +204,9 @@ mod tests {
         let rows = "workload,gpus,solo_runtime_s,startup_s,peak_memory_mib,smact_mean,drama_mean,gpu_util_mean\n\
                     a,1,10,1,500,0.5,0.25,0.75\nb,1,10,1,250,,,0.5\nc,1,10,1,250,0.5,,1\n";
         let catalogue = Catalogue::parse("w.csv", rows.as_bytes()).unwrap();
-        let [a, b, c] = ["a", "b", "c"]
-            .map(|name| model.interference.contention(name, catalogue.get(name).unwrap().profile(0), 1.0));
+        let [a, b, c] = ["a", "b", "c"].map(|name| {
+            model.interference.contention(name, catalogue.get(name).unwrap().profile(0), 1.0, 1.0)
+        });
         // Kernels and traffic, with the factors of both sides.
         assert_eq!(a.pressure_on(&a), 3.0 * (0.25 * 0.5 + 0.25 * 0.25) * 5.0);
         assert_eq!(a.pressure_on(&b), 0.5625 * (0.25 + 2.0 * 0.5) * 0.5);

@@ -164,6 +164,10 @@ impl Sections {
             check("memory.elastic_fraction", memory.elastic_fraction, 0.0..=1.0)?;
         }
         if let Some(telemetry) = &file.telemetry {
+            check("telemetry.closing_activity", telemetry.closing_activity, 0.0..=1.0)?;
+            if let Some(dwell_s) = telemetry.bursty_dwell_s {
+                check("telemetry.bursty_dwell_s", dwell_s, 1.0..=86400.0)?;
+            }
             check("telemetry.dwell_s", telemetry.dwell_s, 1.0..=86400.0)?;
         }
         if let Some(power) = &file.power {

@@ -114,6 +114,7 @@ impl Run<'_> {
         let workload = self.world.workload(job);
         let interference = &self.world.model.interference;
         let strength = self.params.interference_strength;
+        let closing_activity = self.world.model.telemetry.closing_activity;
         let state = &mut self.states[job];
         state.gpus.clear();
         let mut least_available_mib = f64::INFINITY;
@@ -133,6 +134,7 @@ impl Run<'_> {
                 ObservationAnchor::None => Availability::Now,
             };
             let profile = workload.profile(rank);
+            let over_training = profile.mean_over_training(closing_activity);
             let truth = &mut self.gpus[gpu];
             truth.book(now);
             truth.residents.push(Resident {
@@ -140,8 +142,8 @@ impl Run<'_> {
                 active: false,
                 memory_mib: 0.0,
                 speed: truth.spec.speed_of(&workload.name),
-                contention: interference.contention(&workload.name, profile, strength),
-                activity: profile.telemetry().map(|activity| activity.mean),
+                contention: interference.contention(&workload.name, profile, strength, closing_activity),
+                activity: profile.telemetry().map(|activity| (activity.mean / over_training).min(1.0)),
                 pace: 1.0,
             });
         }
@@ -185,7 +187,9 @@ impl Run<'_> {
         let scale = |time: Time, by: f64| if by == 1.0 { time } else { Time::from_s(time.as_s() * by) };
         let runtime = scale(spec.solo_runtime, factor * model.noise.runtime(self.noise_seed, job as u64));
         let startup = scale(spec.startup, model.noise.startup(self.noise_seed, job as u64)).min(runtime);
-        state.work_us = (runtime - startup).micros() as f64;
+        let work_us = (runtime - startup).micros() as f64;
+        state.closing_us = work_us.min(Time::from_s(workload.profile(0).closing_s).micros() as f64);
+        state.work_us = work_us - state.closing_us;
         state.rate = 0.0;
         self.queue.push(launch + startup, Class::FirstActivity as u8, Pending::FirstActivity(job));
         let kind = EventKind::Dispatch {
@@ -233,8 +237,13 @@ impl Run<'_> {
         self.request_tick(server, now);
     }
 
+    /// A job has done its work: that before its closing phase, or all.
     pub(super) fn completion(&mut self, job: usize, observer: &mut dyn Observer) {
         self.states[job].completion = None;
+        if self.states[job].closing_us > 0.0 {
+            self.begin_closing(job);
+            return self.update_rates(job, observer);
+        }
         if let Some(handle) = self.states[job].growth.take() {
             self.queue.cancel(handle);
         }

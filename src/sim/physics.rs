@@ -58,9 +58,28 @@ impl Run<'_> {
             self.states[job].growth = Some(handle);
         }
         self.emit(observer, Some(job), EventKind::FirstActivity { gpus: &self.states[job].gpus });
+        if self.states[job].work_us == 0.0 {
+            self.begin_closing(job);
+        }
         self.update_rates(job, observer);
         self.loops[server].changed = now;
         self.request_tick(server, now);
+    }
+
+    /// What is left of a job's work is that of its closing phase, in which it asks less of its GPUs.
+    pub(super) fn begin_closing(&mut self, job: usize) {
+        let closing_activity = self.world.model.telemetry.closing_activity;
+        self.states[job].work_us = std::mem::take(&mut self.states[job].closing_us);
+        self.states[job].updated = self.now;
+        for i in 0..self.states[job].gpus.len() {
+            let gpu = self.states[job].gpus[i];
+            self.before_change(gpu);
+            self.telemetry.set_closing(gpu, job);
+            if let Some(resident) = self.gpus[gpu].resident_mut(job) {
+                resident.contention = resident.contention.at_activity(closing_activity);
+                resident.activity = resident.activity.map(|mean| mean * closing_activity);
+            }
+        }
     }
 
     /// A job's memory grows to its peak, as far as it has to and can.
@@ -147,7 +166,7 @@ impl Run<'_> {
 
     /// Works out anew the rates that a change of `job` may have changed: of the jobs that share a GPU with
     /// it, itself included.
-    fn update_rates(&mut self, job: usize, observer: &mut dyn Observer) {
+    pub(super) fn update_rates(&mut self, job: usize, observer: &mut dyn Observer) {
         for i in 0..self.states[job].gpus.len() {
             let gpu = self.states[job].gpus[i];
             self.gpus[gpu].saturation = self.saturation(gpu);

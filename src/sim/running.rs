@@ -10,8 +10,10 @@ pub(super) struct JobState {
     pub attempt: usize,
     pub attempts: usize,
     pub phase: Phase,
-    /// Work left, in microseconds alone on a GPU of speed 1.
+    /// Work left until the closing phase or, in it, until the end, in microseconds alone on a GPU of speed 1.
     pub work_us: f64,
+    /// Work of the closing phase before that has begun.
+    pub closing_us: f64,
     /// Work per microsecond.
     pub rate: f64,
     /// When `work_us` was brought up to date.
@@ -51,6 +53,7 @@ impl JobState {
             attempts: 0,
             phase: Phase::Queued,
             work_us: 0.0,
+            closing_us: 0.0,
             rate: 0.0,
             updated: Time::ZERO,
             completion: None,

@@ -35,6 +35,7 @@ struct Source {
     job: usize,
     sampler: Sampler,
     pace: f64,
+    closing: bool,
     dwell: i64,
     values: [f64; SAMPLED_METRICS],
 }
@@ -78,7 +79,8 @@ impl TelemetryStore {
     }
 
     pub fn start(&mut self, gpu: usize, job: usize, sampler: Sampler, pace: f64) {
-        let source = Source { job, sampler, pace, dwell: i64::MIN, values: [0.0; SAMPLED_METRICS] };
+        let values = [0.0; SAMPLED_METRICS];
+        let source = Source { job, sampler, pace, closing: false, dwell: i64::MIN, values };
         self.gpus[gpu].active.push(source);
     }
 
@@ -87,9 +89,20 @@ impl TelemetryStore {
     }
 
     pub fn set_pace(&mut self, gpu: usize, job: usize, pace: f64) {
-        if let Some(source) = self.gpus[gpu].active.iter_mut().find(|source| source.job == job) {
+        if let Some(source) = self.source_mut(gpu, job) {
             source.pace = pace;
         }
+    }
+
+    /// From now on a job is in its closing phase.
+    pub fn set_closing(&mut self, gpu: usize, job: usize) {
+        if let Some(source) = self.source_mut(gpu, job) {
+            source.closing = true;
+        }
+    }
+
+    fn source_mut(&mut self, gpu: usize, job: usize) -> Option<&mut Source> {
+        self.gpus[gpu].active.iter_mut().find(|source| source.job == job)
     }
 
     pub fn set_used_mib(&mut self, gpu: usize, used_mib: f64) {
@@ -120,8 +133,9 @@ impl Series {
                     source.dwell = dwell;
                     source.values = source.sampler.values(dwell);
                 }
+                let share = if source.closing { source.sampler.closing_activity() } else { 1.0 };
                 for (metric, level) in sample.iter_mut().enumerate() {
-                    *level = combinations[metric].add(*level, source.values[metric], source.pace);
+                    *level = combinations[metric].add(*level, share * source.values[metric], source.pace);
                 }
             }
             if self.blind {
@@ -197,6 +211,8 @@ mod tests {
             drama: Some(activity),
             gpu_util: activity,
             counter_share: 1.0,
+            closing_s: 0.0,
+            closing_share: 0.0,
         }
     }
 

@@ -87,9 +87,18 @@ pub struct GpuProfile {
     pub gpu_util: Activity,
     /// Share of the profile's samples in which the SMACT and SMOCC counters worked.
     pub counter_share: f64,
+    /// Seconds at the end of a run, alone, in which it no longer trains but validates.
+    pub closing_s: f64,
+    /// The same as a share of the profile's samples.
+    pub closing_share: f64,
 }
 
 impl GpuProfile {
+    /// The profile's mean activity over that before the closing phase, in which activity is this fraction of it.
+    pub fn mean_over_training(&self, closing_activity: f64) -> f64 {
+        1.0 - self.closing_share * (1.0 - closing_activity)
+    }
+
     /// What sound telemetry shows of the workload, in the order of [`Metric`]; nothing for metrics that
     /// are not known.
     pub fn telemetry(&self) -> [Activity; Metric::COUNT] {
@@ -222,19 +231,22 @@ impl Catalogue {
                     row.place("gpu_rank")
                 ));
             }
-            workload.profiles.push(gpu_profile(row)?);
+            let active_s = workload.solo_runtime_s - workload.startup_s;
+            workload.profiles.push(gpu_profile(row, active_s)?);
             return Ok(());
         }
         if known.is_some() {
             return Err(input_error!("{}: {name} comes twice; remove one", row.place("workload")));
         }
+        let solo_runtime_s = row.required_number("solo_runtime_s", 0.0..=MAX_SPAN_S)?;
+        let startup_s = row.required_number("startup_s", 0.0..=MAX_SPAN_S)?;
         let workload = Workload {
             name: name.to_owned(),
             family: row.text("family").unwrap_or(name).to_owned(),
             gpus: row.required_integer("gpus", 1..=4096)?,
-            solo_runtime_s: row.required_number("solo_runtime_s", 0.0..=MAX_SPAN_S)?,
-            startup_s: row.required_number("startup_s", 0.0..=MAX_SPAN_S)?,
-            profiles: vec![gpu_profile(row)?],
+            solo_runtime_s,
+            startup_s,
+            profiles: vec![gpu_profile(row, solo_runtime_s - startup_s)?],
             estimates: MemoryEstimates {
                 horus_mib: row.number("horus_estimate_mib", 0.0..=MAX_MEMORY_MIB)?,
                 faketensor_mib: row.number("faketensor_estimate_mib", 0.0..=MAX_MEMORY_MIB)?,
@@ -283,7 +295,8 @@ impl Catalogue {
     }
 }
 
-fn gpu_profile(row: Row<'_>) -> Result<GpuProfile> {
+/// `active_s`: runtime alone from the first GPU activity on.
+fn gpu_profile(row: Row<'_>, active_s: f64) -> Result<GpuProfile> {
     let peak = row.required_number("peak_memory_mib", 0.0..=MAX_MEMORY_MIB)?;
     let initial = row.number("initial_memory_mib", 0.0..=peak)?;
     let growth_s = row.number("memory_growth_s", 0.0..=MAX_SPAN_S)?;
@@ -293,6 +306,7 @@ fn gpu_profile(row: Row<'_>) -> Result<GpuProfile> {
             row.place("initial_memory_mib")
         ));
     }
+    let closing_s = row.number("closing_s", 0.0..=active_s.max(0.0))?.unwrap_or(0.0);
     Ok(GpuProfile {
         peak_memory_mib: peak,
         initial_memory_mib: initial.unwrap_or(peak),
@@ -303,6 +317,8 @@ fn gpu_profile(row: Row<'_>) -> Result<GpuProfile> {
         gpu_util: activity(row, Metric::GpuUtil)?
             .ok_or_else(|| input_error!("{}: blank; a number is needed", row.place("gpu_util_mean")))?,
         counter_share: row.number("counter_share", 0.05..=1.0)?.unwrap_or(1.0),
+        closing_s,
+        closing_share: if closing_s > 0.0 { closing_s / active_s } else { 0.0 },
     })
 }
 

@@ -61,7 +61,7 @@ pub struct Shape {
 
 const CATALOGUE: &str = "workload,gpu_rank,gpus,solo_runtime_s,startup_s,peak_memory_mib,initial_memory_mib,\
      memory_growth_s,smact_mean,smact_median,smact_p95,smact_max,smocc_mean,smocc_median,smocc_p95,smocc_max,\
-     drama_mean,drama_median,drama_p95,drama_max,gpu_util_mean,horus_estimate_mib,faketensor_estimate_mib,\
+     drama_mean,drama_median,drama_p95,drama_max,gpu_util_mean,closing_s,horus_estimate_mib,faketensor_estimate_mib,\
      gpumemnet_estimate_mib,lucid_sharing_score\n";
 
 /// A random run: any policy, cluster, catalogue, trace and parameters.
@@ -171,18 +171,19 @@ fn profile() -> impl Strategy<Value = String> {
     let peak =
         prop_oneof![3 => 2u32..40, 4 => 20u32..80, 1 => 80u32..170].prop_map(|quarters| quarters * 250);
     let growth = weighted(0.25, (0.1..0.95f64, time_us(15)));
-    (peak, growth, activity(95), activity(60), activity(80), 1u32..=64).prop_map(
-        |(peak, growth, smact, smocc, drama, util)| {
+    (peak, growth, activity(95), activity(60), activity(80), 1u32..=64, weighted(0.4, time_us(9))).prop_map(
+        |(peak, growth, smact, smocc, drama, util, closing)| {
             let growth = growth.map_or(",".into(), |(share, us)| {
                 format!("{},{}", (f64::from(peak) * share).round(), seconds(us))
             });
-            format!("{peak},{growth},{smact},{smocc},{drama},{}", f64::from(util) / 64.0)
+            let closing = closing.map_or(String::new(), seconds);
+            format!("{peak},{growth},{smact},{smocc},{drama},{},{closing}", f64::from(util) / 64.0)
         },
     )
 }
 
 fn workload() -> impl Strategy<Value = String> {
-    let idle_rank = Just("428,,,0,,,,0,,,,0,,,,0".to_owned());
+    let idle_rank = Just("428,,,0,,,,0,,,,0,,,,0,".to_owned());
     let second = weighted(0.4, prop_oneof![profile(), idle_rank]);
     let estimate =
         || weighted(0.8, 500u32..40_000).prop_map(|mib| mib.map_or(String::new(), |m| m.to_string()));
@@ -240,16 +241,17 @@ fn policy() -> impl Strategy<Value = String> {
 
 fn model() -> impl Strategy<Value = String> {
     (
-        select(&[1.0, 4.0, 15.0][..]),
+        (select(&[1.0, 4.0, 15.0][..]), select(&[2.0, 15.0][..]), select(&[0.0, 0.3, 1.0][..])),
         select(&["sum", "union"][..]),
         select(&[0.0, 0.5, 1.8, 2.0][..]),
         select(&["cached", "required"][..]),
         select(&[0.0, 0.06, 0.3][..]),
         select(&[0.3, 0.8, 2.0][..]),
     )
-        .prop_map(|(dwell, combination, oom_exit, growth, elastic, capacity)| {
+        .prop_map(|((dwell, bursty, closing), combination, oom_exit, growth, elastic, capacity)| {
             format!(
-                "schema_version = 1\n[telemetry]\ndwell_s = {dwell:?}\ncombination = \"{combination}\"\n\
+                "schema_version = 1\n[telemetry]\ndwell_s = {dwell:?}\nbursty_dwell_s = {bursty:?}\n\
+                 closing_activity = {closing:?}\ncombination = \"{combination}\"\n\
                  gpu_util_combination = \"presence\"\n[memory]\noom_exit_s = {oom_exit:?}\n\
                  growth = \"{growth}\"\nelastic_fraction = {elastic:?}\n\
                  [interference]\nbase = 0.117\nmemory_slope = 2.682\nmemory_unit_mib = 40960.0\ntraffic = 0.7\n\

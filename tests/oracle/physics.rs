@@ -99,11 +99,13 @@ impl<'w> Oracle<'w> {
             for &job in self.gpus[gpu].jobs.iter().filter(|&&job| self.jobs[job].stage == Stage::Training) {
                 let pace = (self.rate(job) / self.speed(job, gpu)).min(1.0);
                 let profile = self.profile_on(job, gpu);
+                let closing = self.ends_within(job, profile.closing_s);
+                let share = if closing { telemetry.closing_activity } else { 1.0 };
                 let sampler = self.world.model.telemetry.sampler(profile, self.seed, job as u64);
                 let from_start = second - (self.world.jobs[0].submit.micros() + SECOND - 1) / SECOND;
                 let values = sampler.values(sampler.dwell(from_start));
                 for metric in 0..4 {
-                    let (alone, activity) = (values[metric], pace * values[metric]);
+                    let (alone, activity) = (share * values[metric], pace * share * values[metric]);
                     let combine =
                         if metric == 3 { telemetry.gpu_util_combination } else { telemetry.combination };
                     sample[metric] = match combine {

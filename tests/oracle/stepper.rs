@@ -15,6 +15,11 @@ pub fn micros(seconds: f64) -> i64 {
     (seconds * 1e6).round() as i64
 }
 
+/// How long work takes at a rate.
+fn left_us(work_us: f64, rate: f64) -> i64 {
+    (work_us / rate - NOTHING_US).ceil() as i64
+}
+
 /// One launch of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Try {
@@ -116,6 +121,12 @@ impl Finished {
 }
 
 impl<'w> Oracle<'w> {
+    /// Whether so much of a training job's time, were it alone, is left at most.
+    pub fn ends_within(&self, job: usize, alone_s: f64) -> bool {
+        let rate = self.rate(job);
+        left_us(self.jobs[job].work_us, rate) <= micros(alone_s / rate)
+    }
+
     pub fn new(world: &'w World, kind: PolicyKind, params: Params, seed: u64) -> Oracle<'w> {
         let mut gpus = Vec::new();
         for (server, spec) in world.cluster.servers.iter().enumerate() {
@@ -237,7 +248,7 @@ impl<'w> Oracle<'w> {
                 Stage::Absent => meet(self.world.jobs[index].submit.micros()),
                 Stage::Starting(at) | Stage::Dying(at) => meet(at),
                 Stage::Training => {
-                    meet(now + (job.work_us / rates[index] - NOTHING_US).ceil() as i64);
+                    meet(now + left_us(job.work_us, rates[index]));
                     meet(job.grows_at.unwrap_or(0));
                 }
                 Stage::Waiting | Stage::Gone => {}
