@@ -11,19 +11,18 @@ mod pairs;
 mod power;
 mod render;
 mod robust;
-mod saturation;
 mod telemetry;
 
 use std::collections::BTreeMap;
 
 pub use power::run_power;
-pub use saturation::{SaturationData, run_saturation};
 pub use telemetry::run_telemetry;
 
 use crate::cluster::ClusterSpec;
 use crate::error::{Result, input_error};
 use crate::model::{Interference, Model, PairFactors, Utilization};
 use crate::workload::Catalogue;
+use crowd::CrowdTest;
 use factors::Factors;
 use pairs::{Fit, Form, Observations, Signal};
 
@@ -49,8 +48,8 @@ impl Report {
         self.lines.push((name.into(), value.into()));
     }
 
-    fn errors(&mut self, prefix: &str, candidate: &Candidate) {
-        let Candidate { fit, factors, .. } = candidate;
+    fn errors(&mut self, prefix: &str, candidate: &Candidate<'_>) {
+        let Candidate { fit, factors, crowd, .. } = candidate;
         for (name, errors) in [
             ("error, profiles, in the fit", &fit.train),
             ("error, profiles, workload left out", &fit.by_workload),
@@ -60,17 +59,35 @@ impl Report {
         ] {
             self.line(format!("{prefix}{name}"), errors.describe());
         }
+        let Some((_, crowd)) = crowd else { return };
+        for (name, errors) in [
+            ("crowd error, not fitted", &crowd.errors),
+            ("crowd error, without a capacity", &crowd.unlimited),
+            ("crowd error, without factors", &crowd.profiles),
+        ] {
+            self.line(format!("{prefix}{name}"), errors.describe());
+        }
     }
 }
 
-/// Fits the interference model to pairs of jobs: from SMACT and DRAMA, and from GPU utilisation alone; where a workload of the pairs has no SMACT or DRAMA, from the latter only.
+/// Fits the interference model to pairs of jobs and tests it on runs of more jobs, if given: from SMACT and DRAMA, and
+/// from GPU utilisation alone; where a workload of the pairs has no SMACT or DRAMA, from the latter only.
 ///
 /// # Errors
 /// [`Error::Input`](crate::Error::Input) with file, line and column for anything that cannot be used.
-pub fn run_pairs(pairs_csv: (&str, &[u8]), catalogue: &Catalogue) -> Result<Report> {
+pub fn run_pairs(
+    pairs_csv: (&str, &[u8]),
+    multiway: Option<(&str, &[u8])>,
+    catalogue: &Catalogue,
+) -> Result<Report> {
     let closing_activity = Model::builtin().telemetry.closing_activity;
     let (source, bytes) = pairs_csv;
     let pairs = data::read_pairs(source, bytes, catalogue)?;
+    let crowds = match multiway {
+        Some((source, bytes)) => Some((source, data::read_crowds(source, bytes, catalogue)?)),
+        None => None,
+    };
+    let crowds = crowds.as_ref().map(|(source, crowds)| (*source, crowds.as_slice()));
     let uncounted = pairs::without_counters(&pairs, catalogue);
     let signal = if uncounted.is_none() { Signal::Counters } else { Signal::Utilization };
     let by_utilization = Observations::new(&pairs, catalogue, Signal::Utilization, closing_activity);
@@ -83,7 +100,7 @@ pub fn run_pairs(pairs_csv: (&str, &[u8]), catalogue: &Catalogue) -> Result<Repo
             Signal::Counters => model_of_counters(&fit, &factors, &utilization),
             Signal::Utilization => model_of_utilization(&fit, &factors),
         };
-        Candidate { fit, factors, model }
+        Candidate::new(fit, factors, model, crowds, catalogue, closing_activity)
     };
     let kernels = candidate(Form::Kernels);
     let traffic = (signal == Signal::Counters).then(|| candidate(Form::Traffic));
@@ -112,6 +129,7 @@ pub fn run_pairs(pairs_csv: (&str, &[u8]), catalogue: &Catalogue) -> Result<Repo
         report.line("gpu_utilization.base", format!("{:.3}", form.base));
         report.line("gpu_utilization.memory_slope", format!("{:.3}", form.memory_slope));
     }
+    report.line("capacity", format!("{:.2}", model.capacity));
     report.line("ridge on log factors", chosen.factors.ridge.to_string());
     for (name, fit) in
         ["constant rate", &format!("linear in the sum of {}", signal.name())].into_iter().zip(&baselines)
@@ -132,6 +150,9 @@ pub fn run_pairs(pairs_csv: (&str, &[u8]), catalogue: &Catalogue) -> Result<Repo
     if let Some(rejected) = &rejected {
         report.errors(&format!("rejected, traffic {:.3}: ", rejected.model.traffic), rejected);
     }
+    if let Some((_, crowd)) = &chosen.crowd {
+        report.line("crowd errors by case", crowd.errors.by_case());
+    }
     Ok(report)
 }
 
@@ -142,6 +163,7 @@ fn model_of_counters(fit: &Fit, factors: &Factors, utilization: &Fit) -> Interfe
         memory_slope: rounded(fit.memory_slope()),
         memory_unit_mib: pairs::MEMORY_UNIT_MIB,
         traffic: rounded(fit.traffic()),
+        capacity: ALL_TIME,
         factors: written(factors),
         gpu_utilization: Some(Utilization {
             base: rounded(utilization.base()),
@@ -154,6 +176,7 @@ fn model_of_counters(fit: &Fit, factors: &Factors, utilization: &Fit) -> Interfe
 /// Likewise; what holds for workloads with SMACT and DRAMA stays as it is built in.
 fn model_of_utilization(fit: &Fit, factors: &Factors) -> Interference {
     Interference {
+        capacity: ALL_TIME,
         gpu_utilization: Some(Utilization {
             base: rounded(fit.base()),
             memory_slope: rounded(fit.memory_slope()),
@@ -163,18 +186,37 @@ fn model_of_utilization(fit: &Fit, factors: &Factors) -> Interference {
     }
 }
 
-/// A fit to pairs.
-struct Candidate {
+/// A GPU cannot be busy for more than all of the time.
+const ALL_TIME: f64 = 1.0;
+
+/// A fit to pairs with what it makes of runs of more jobs.
+struct Candidate<'a> {
     fit: Fit,
     factors: Factors,
     /// As the model file has it.
     model: Interference,
+    /// The data's name, and the errors.
+    crowd: Option<(&'a str, CrowdTest)>,
 }
 
-impl Candidate {
-    /// Errors of pair speeds on what was left out.
+impl<'a> Candidate<'a> {
+    fn new(
+        fit: Fit,
+        factors: Factors,
+        model: Interference,
+        crowds: Option<(&'a str, &[data::Crowd])>,
+        catalogue: &Catalogue,
+        closing_activity: f64,
+    ) -> Self {
+        let test = |crowds| CrowdTest::of(crowds, &model, catalogue, closing_activity);
+        let crowd = crowds.map(|(source, crowds)| (source, test(crowds)));
+        Candidate { fit, factors, model, crowd }
+    }
+
+    /// Errors on what was left out: of pair speeds, plus of crowds where there are any.
     fn score(&self) -> f64 {
-        self.fit.by_workload.score()
+        let crowd = self.crowd.as_ref().map_or(0.0, |(_, crowd)| crowd.errors.score());
+        self.fit.by_workload.score() + crowd
     }
 }
 
@@ -237,7 +279,7 @@ mod tests {
 
     #[test]
     fn the_builtin_interference_is_reproduced() {
-        let report = run_pairs(BUILTIN_PAIRS, &Catalogue::builtin()).unwrap();
+        let report = run_pairs(BUILTIN_PAIRS, Some(BUILTIN_MULTIWAY), &Catalogue::builtin()).unwrap();
         assert_same(&report.toml, include_str!("../../models/interference.toml"));
     }
 

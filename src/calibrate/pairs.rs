@@ -24,9 +24,9 @@ pub struct Observations<'a> {
     pub rates: Vec<f64>,
     /// Squared signal, squared signal x memory, signal and DRAMA by workload, before its closing phase.
     features: Vec<[f64; 4]>,
-    /// By observation: what is left of the aggressor's pressure of kernels and of traffic, over the time together, as
-    /// part of that may be its closing phase.
-    left: Vec<[f64; 2]>,
+    /// By observation: what is left of the pressure over the time together, part of which may be in a closing phase of
+    /// either job.
+    left: Vec<f64>,
 }
 
 /// What of a profile says how much a job presses on others.
@@ -145,16 +145,10 @@ impl<'a> Observations<'a> {
             })
             .collect();
         let rates = pairs.iter().flat_map(Pair::contended_rates).collect();
-        let left = pairs
-            .iter()
-            .flat_map(|pair| {
-                let [a, b] = pair.closing_shares().map(|share| {
-                    let lost = |activity: f64| 1.0 - share * (1.0 - activity);
-                    [lost(closing_activity), lost(closing_activity)]
-                });
-                [b, a]
-            })
-            .collect();
+        let left = |pair: &Pair| {
+            pair.closing_shares().map(|share| 1.0 - share * (1.0 - closing_activity)).iter().product::<f64>()
+        };
+        let left = pairs.iter().map(left).flat_map(|left| [left; 2]).collect();
         Observations { pairs, catalogue, workloads, sides, rates, features, left }
     }
 
@@ -194,9 +188,9 @@ impl<'a> Observations<'a> {
             let sum = own_level + level;
             return (x[0] + x[1] * sum, [(0, 1.0), (1, sum), none]);
         }
-        let [kernels_left, traffic_left] = self.left[k];
-        let (base, memory) = (x[0].exp() * squared * kernels_left, x[1].exp() * with_memory * kernels_left);
-        let traffic = if form == Form::Traffic { x[2].exp() * drama * own_drama * traffic_left } else { 0.0 };
+        let left = self.left[k];
+        let (base, memory) = (x[0].exp() * squared * left, x[1].exp() * with_memory * left);
+        let traffic = if form == Form::Traffic { x[2].exp() * drama * own_drama * left } else { 0.0 };
         let rate = 1.0 / (1.0 + base + memory + traffic);
         let change = -rate * rate;
         (rate, [(0, change * base), (1, change * memory), (2, change * traffic)])
@@ -319,6 +313,7 @@ mod tests {
     fn known_constants_are_recovered() {
         let mut catalogue = Catalogue::builtin();
         let mut model = Interference {
+            capacity: 1.0,
             base: 0.3,
             memory_slope: 1.7,
             memory_unit_mib: MEMORY_UNIT_MIB,

@@ -19,8 +19,10 @@ pub struct Pairs<'a> {
 
 impl Pairs<'_> {
     /// What was fitted to which data by which command.
-    fn origin(&self) -> String {
+    fn origin(&self, candidate: &Candidate<'_>) -> String {
         let Pairs { source, count, .. } = self;
+        let multiway =
+            candidate.crowd.as_ref().map_or(String::new(), |(source, _)| format!(" --multiway {source}"));
         let workloads = match self.catalogue.source() {
             BUILTIN_CATALOGUE => String::new(),
             other => format!(" --workloads {other}"),
@@ -28,13 +30,13 @@ impl Pairs<'_> {
         format!(
             "\
 # Fitted to {count} pairs in {source} by
-#   aegis-sim calibrate pairs {source}{workloads}
+#   aegis-sim calibrate pairs {source}{multiway}{workloads}
 "
         )
     }
 
     /// Errors of the chosen form and of the baselines.
-    fn errors(&self, candidate: &Candidate, signal: Signal) -> String {
+    fn errors(&self, candidate: &Candidate<'_>, signal: Signal) -> String {
         let Candidate { fit, factors, .. } = candidate;
         let [constant, linear] = self.baselines;
         format!(
@@ -71,11 +73,11 @@ const ABOUT_UTILIZATION: &str = "\
 const HEAD: &str = "\
 # Interference between jobs that share a GPU.
 #
-# rate = 1 / (1 + sum over aggressors of p), and less on a GPU that is saturated (models/saturation.toml)
+# rate = 1 / (1 + sum over aggressors of p); all are lower in proportion where the sum of s x rate exceeds capacity
 # p = aggressor sensitivity (s^2 (base + memory_slope m) + traffic d d_victim)
 ";
 
-pub fn interference(pairs: &Pairs<'_>, candidate: &Candidate, utilization: &Fit) -> String {
+pub fn interference(pairs: &Pairs<'_>, candidate: &Candidate<'_>, utilization: &Fit) -> String {
     let model = &candidate.model;
     let mut text = format!(
         "\
@@ -84,14 +86,15 @@ pub fn interference(pairs: &Pairs<'_>, candidate: &Candidate, utilization: &Fit)
 #   {}
 # the family left out:
 #   {}
-# traffic is in the model where it lowers the errors on what is left out.
+{}# traffic is in the model where it lowers the errors on what is left out.
 schema_version = 1
 
 {}",
-        pairs.origin(),
+        pairs.origin(candidate),
         pairs.errors(candidate, Signal::Counters),
         utilization.by_workload.describe(),
         utilization.by_family.describe(),
+        crowds(candidate),
         constants(model),
     );
     for (workload, factors) in &model.factors {
@@ -101,25 +104,40 @@ schema_version = 1
 }
 
 /// The same where SMACT or DRAMA is not known.
-pub fn utilization(pairs: &Pairs<'_>, candidate: &Candidate) -> String {
+pub fn utilization(pairs: &Pairs<'_>, candidate: &Candidate<'_>) -> String {
     let model = &candidate.model;
     let mut text = format!(
         "\
 {HEAD}{ABOUT_UTILIZATION}{}\
 # to GPU utilisation alone, as SMACT or DRAMA is not known of {}; the constants for workloads with
 # both, base, memory_slope and traffic in [interference], are the built-in ones.
-{}schema_version = 1
+{}{}schema_version = 1
 
 {}",
-        pairs.origin(),
+        pairs.origin(candidate),
         pairs.uncounted.unwrap_or_default(),
         pairs.errors(candidate, Signal::Utilization),
+        crowds(candidate),
         constants(model),
     );
     for (workload, factors) in model.gpu_utilization.iter().flat_map(|form| &form.factors) {
         text += &factor_section("interference.gpu_utilization.factors", workload, factors);
     }
     text
+}
+
+fn crowds(candidate: &Candidate<'_>) -> String {
+    let Some((source, crowd)) = &candidate.crowd else { return String::new() };
+    format!(
+        "\
+# Mean absolute relative errors by mean and by worst slowdown of runs of several jobs in {source},
+# to which nothing is fitted:
+#   {}
+#   without a capacity: {}
+",
+        crowd.errors.describe(),
+        crowd.unlimited.describe(),
+    )
 }
 
 fn constants(model: &Interference) -> String {
@@ -130,8 +148,9 @@ base = {:.3}
 memory_slope = {:.3}
 memory_unit_mib = {:?}
 traffic = {:.3}
+capacity = {:.2} # a GPU cannot be busy for more than all of the time
 ",
-        model.base, model.memory_slope, model.memory_unit_mib, model.traffic,
+        model.base, model.memory_slope, model.memory_unit_mib, model.traffic, model.capacity,
     );
     if let Some(form) = &model.gpu_utilization {
         text += &format!(

@@ -5,8 +5,8 @@ use clap::{Args, Subcommand};
 use super::args::{FormatArg, SettingsArgs};
 use super::output::print;
 use crate::calibrate::{
-    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, SaturationData, run_cadence, run_pairs,
-    run_power, run_saturation, run_telemetry,
+    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, run_cadence, run_pairs, run_power,
+    run_telemetry,
 };
 use crate::cluster::ClusterSpec;
 use crate::error::{Error, Result};
@@ -20,7 +20,6 @@ use crate::workload::Catalogue;
   aegis-sim calibrate pairs                                        the built-in fit, with its errors
   aegis-sim calibrate pairs my-pairs.csv --workloads my.csv --out my-interference.toml
   aegis-sim calibrate cadence my-timelines.csv --workloads my.csv --cluster my.toml --out my-cadence.toml
-  aegis-sim calibrate saturation --multiway my-crowds.csv --workloads my.csv --out my-saturation.toml
   aegis-sim calibrate power --measured my-runs.csv --cluster my-server.toml --out my-power.toml
   aegis-sim calibrate telemetry --out my-telemetry.toml
 
@@ -37,6 +36,9 @@ enum What {
     Pairs {
         /// Pair runtimes (CSV) [default: experiments/measured/pairs.csv]
         pairs: Option<PathBuf>,
+        /// Runs of three and more jobs on a GPU (CSV), to test the fit on [default: built in with the built-in pairs]
+        #[arg(long, value_name = "FILE")]
+        multiway: Option<PathBuf>,
         #[command(flatten)]
         common: Common,
     },
@@ -49,19 +51,6 @@ enum What {
         cluster: Option<PathBuf>,
         #[command(flatten)]
         common: Common,
-    },
-    /// Saturation of a GPU, from runs of several jobs on one GPU and measured runs of whole traces
-    Saturation {
-        /// Runs of several jobs on a GPU (CSV) [default: experiments/measured/multiway.csv, without --evaluation]
-        #[arg(long, value_name = "FILE")]
-        multiway: Option<PathBuf>,
-        /// Evaluation file (TOML) [default: experiments/paper.toml, without --multiway]
-        #[arg(long, value_name = "FILE")]
-        evaluation: Option<PathBuf>,
-        #[command(flatten)]
-        settings: SettingsArgs,
-        #[command(flatten)]
-        output: OutputArgs,
     },
     /// Power of a GPU by its activity, from power and utilisation of measured runs
     Power {
@@ -110,10 +99,14 @@ struct OutputArgs {
 impl CalibrateArgs {
     pub fn execute(self) -> Result<()> {
         let (report, output) = match self.what {
-            What::Pairs { pairs, common } => {
+            What::Pairs { pairs, multiway, common } => {
                 let pairs = pairs.as_deref().map(read).transpose()?;
+                let multiway = multiway.as_deref().map(read).transpose()?;
+                // Other people's pairs are not tested on what is built in.
+                let builtin_multiway = pairs.is_none().then_some(BUILTIN_MULTIWAY);
+                let multiway = multiway.as_ref().map(borrow).or(builtin_multiway);
                 let pairs = pairs.as_ref().map_or(BUILTIN_PAIRS, borrow);
-                (run_pairs(pairs, &common.catalogue()?)?, common.output)
+                (run_pairs(pairs, multiway, &common.catalogue()?)?, common.output)
             }
             What::Cadence { timelines, cluster, common } => {
                 let cluster =
@@ -121,18 +114,6 @@ impl CalibrateArgs {
                 let timelines = timelines.as_deref().map(read).transpose()?;
                 let timelines = timelines.as_ref().map_or(BUILTIN_TIMELINES, borrow);
                 (run_cadence(timelines, &common.catalogue()?, &cluster)?, common.output)
-            }
-            What::Saturation { multiway, evaluation, settings, output } => {
-                // Other people's measurements are not mixed with what is built in.
-                let builtin = multiway.is_none() && evaluation.is_none();
-                let multiway = multiway.as_deref().map(read).transpose()?;
-                let multiway = multiway.as_ref().map(borrow).or(builtin.then_some(BUILTIN_MULTIWAY));
-                let evaluation = match evaluation {
-                    Some(path) => Some(Evaluation::load(&path)?),
-                    None => builtin.then(Evaluation::builtin),
-                };
-                let data = SaturationData { multiway, evaluation: evaluation.as_ref() };
-                (run_saturation(&data, &settings.load()?)?, output)
             }
             What::Power { measured, cluster, output } => {
                 let builtin = || Ok(Evaluation::builtin().measured);

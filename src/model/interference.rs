@@ -20,6 +20,10 @@ use crate::workload::GpuProfile;
 /// aggressors add up; in a product they would wait for each other's waits.
 ///
 /// Where the aggressor's SMACT or the DRAMA of either is not known, `p` follows from [`Utilization`].
+///
+/// Beside their waits for each other one by one, jobs share the time for which a GPU can be busy: where the sum of
+/// their SMACT (GPU utilisation where that is not known) times these rates exceeds `capacity`, all of them run slower
+/// in proportion.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interference {
@@ -29,11 +33,18 @@ pub struct Interference {
     /// Pressure where both jobs use memory all the time; none where absent.
     #[serde(default)]
     pub traffic: f64,
+    /// Time for which a GPU can be busy with all its jobs together, as a fraction of all time.
+    #[serde(default = "all_time")]
+    pub capacity: f64,
     /// Corrections per workload, where pair measurements exist.
     #[serde(default)]
     pub factors: BTreeMap<String, PairFactors>,
     /// What holds without SMACT or DRAMA; where absent, such workloads are refused.
     pub gpu_utilization: Option<Utilization>,
+}
+
+fn all_time() -> f64 {
+    1.0
 }
 
 /// Pressure where only GPU utilisation is known: `p_a = u_a^2 (base + memory_slope m_a)` with its solo mean `u`.
@@ -75,10 +86,11 @@ impl Contention {
         if let Some(counters) = &mut self.counters {
             counters.kernels *= fraction;
             counters.traffic *= fraction;
-            counters.drama *= fraction;
+            counters.sensitivity *= fraction;
         }
         self.busy *= fraction;
         self.utilization *= fraction;
+        self.utilization_sensitivity *= fraction;
         self
     }
 
@@ -165,6 +177,13 @@ impl Interference {
         self
     }
 
+    /// How much slower jobs run that would keep a GPU busy for these shares of the time: at least 1. A job by itself is
+    /// never slowed.
+    pub fn saturation(&self, shares: impl IntoIterator<Item = f64>) -> f64 {
+        let (jobs, load) = shares.into_iter().fold((0, 0.0), |(jobs, sum), share| (jobs + 1, sum + share));
+        if jobs > 1 { (load / self.capacity).max(1.0) } else { 1.0 }
+    }
+
     pub(super) fn check(
         &self,
         check: impl Fn(&str, f64, std::ops::RangeInclusive<f64>) -> Result<()>,
@@ -173,6 +192,7 @@ impl Interference {
         check("interference.memory_slope", self.memory_slope, 0.0..=100.0)?;
         check("interference.memory_unit_mib", self.memory_unit_mib, 1.0..=1e9)?;
         check("interference.traffic", self.traffic, 0.0..=100.0)?;
+        check("interference.capacity", self.capacity, 0.01..=1e6)?;
         if let Some(form) = &self.gpu_utilization {
             check("interference.gpu_utilization.base", form.base, 0.0..=100.0)?;
             check("interference.gpu_utilization.memory_slope", form.memory_slope, 0.0..=100.0)?;
@@ -189,8 +209,17 @@ impl Interference {
 
 #[cfg(test)]
 mod tests {
+    use super::Interference;
     use crate::model::Model;
     use crate::workload::Catalogue;
+
+    #[test]
+    fn a_gpu_saturates_beyond_its_capacity_and_with_the_second_job() {
+        let interference = Interference { capacity: 0.5, ..Model::builtin().interference };
+        assert_eq!(interference.saturation([0.25, 0.25]), 1.0);
+        assert_eq!(interference.saturation([0.5, 0.25, 0.25]), 2.0);
+        assert_eq!((interference.saturation([]), interference.saturation([0.9])), (1.0, 1.0));
+    }
 
     /// Without SMACT or DRAMA on either side, GPU utilisation decides.
     #[test]

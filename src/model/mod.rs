@@ -5,7 +5,6 @@
 mod interference;
 mod noise;
 mod power;
-mod saturation;
 mod telemetry;
 
 use std::collections::BTreeMap;
@@ -19,7 +18,6 @@ use crate::workload::Catalogue;
 pub use interference::{Contention, Interference, PairFactors, Utilization};
 pub use noise::{Noise, Stream, counter_uniform};
 pub use power::Power;
-pub use saturation::Saturation;
 pub use telemetry::{Combination, SAMPLED_METRICS, Sampler, Telemetry};
 
 /// What happens when an allocation does not fit.
@@ -47,7 +45,6 @@ pub enum Growth {
 #[derive(Debug, Clone)]
 pub struct Model {
     pub interference: Interference,
-    pub saturation: Saturation,
     pub memory: Memory,
     pub telemetry: Telemetry,
     pub power: Power,
@@ -62,7 +59,6 @@ pub struct Model {
 struct Sections {
     schema_version: u32,
     interference: Option<Interference>,
-    saturation: Option<Saturation>,
     memory: Option<Memory>,
     telemetry: Option<Telemetry>,
     power: Option<Power>,
@@ -70,9 +66,8 @@ struct Sections {
     runtime_factors: Option<BTreeMap<String, f64>>,
 }
 
-const BUILTIN: [(&str, &str); 7] = [
+const BUILTIN: [(&str, &str); 6] = [
     ("models/interference.toml", include_str!("../../models/interference.toml")),
-    ("models/saturation.toml", include_str!("../../models/saturation.toml")),
     ("models/memory.toml", include_str!("../../models/memory.toml")),
     ("models/telemetry.toml", include_str!("../../models/telemetry.toml")),
     ("models/power.toml", include_str!("../../models/power.toml")),
@@ -87,7 +82,6 @@ impl Model {
         for (source, text) in BUILTIN {
             let part = Sections::parse(source, text).expect("the built-in model parses: a test sees to it");
             all.interference = part.interference.or(all.interference);
-            all.saturation = part.saturation.or(all.saturation);
             all.memory = part.memory.or(all.memory);
             all.telemetry = part.telemetry.or(all.telemetry);
             all.power = part.power.or(all.power);
@@ -104,7 +98,6 @@ impl Model {
     pub fn override_with(&mut self, source: &str, text: &str) -> Result<()> {
         let given = Sections::parse(source, text)?;
         replace(&mut self.interference, given.interference);
-        replace(&mut self.saturation, given.saturation);
         replace(&mut self.memory, given.memory);
         replace(&mut self.telemetry, given.telemetry);
         replace(&mut self.power, given.power);
@@ -155,10 +148,6 @@ impl Sections {
         if let Some(interference) = &file.interference {
             interference.check(check)?;
         }
-        if let Some(saturation) = &file.saturation {
-            check("saturation.capacity", saturation.capacity, 0.01..=1e6)?;
-            check("saturation.exponent", saturation.exponent, 0.0..=10.0)?;
-        }
         if let Some(memory) = &file.memory {
             check("memory.oom_exit_s", memory.oom_exit_s, 0.0..=3600.0)?;
             check("memory.elastic_fraction", memory.elastic_fraction, 0.0..=1.0)?;
@@ -204,7 +193,6 @@ impl Sections {
     fn complete(self) -> Option<Model> {
         Some(Model {
             interference: self.interference?,
-            saturation: self.saturation?,
             memory: self.memory?,
             telemetry: self.telemetry?,
             power: self.power?,

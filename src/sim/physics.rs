@@ -246,8 +246,8 @@ impl Run<'_> {
     fn saturation(&self, gpu: usize) -> f64 {
         let truth = &self.gpus[gpu];
         let computing = truth.residents.iter().filter(|resident| resident.computes());
-        let loads = computing.map(|resident| resident.contention.busy / truth.waiting(resident));
-        let slowdown = self.world.model.saturation.slowdown(loads);
+        let shares = computing.map(|resident| resident.contention.busy / truth.waiting(resident));
+        let slowdown = self.world.model.interference.saturation(shares);
         1.0 + self.params.interference_strength * (slowdown - 1.0)
     }
 }

@@ -254,9 +254,9 @@ fn model() -> impl Strategy<Value = String> {
                  closing_activity = {closing:?}\ncombination = \"{combination}\"\n\
                  gpu_util_combination = \"presence\"\n[memory]\noom_exit_s = {oom_exit:?}\n\
                  growth = \"{growth}\"\nelastic_fraction = {elastic:?}\n\
-                 [interference]\nbase = 0.117\nmemory_slope = 2.682\nmemory_unit_mib = 40960.0\ntraffic = 0.7\n\
+                 [interference]\nbase = 0.117\nmemory_slope = 2.682\nmemory_unit_mib = 40960.0\ntraffic = 0.7\ncapacity = {capacity:?}\n\
                  [interference.gpu_utilization]\nbase = 0.2\nmemory_slope = 1.5\n\
-                 [saturation]\ncapacity = {capacity:?}\nexponent = 0.75\n[runtime_factors]\nw0 = 1.1\nw1 = 0.9\n"
+                 [runtime_factors]\nw0 = 1.1\nw1 = 0.9\n"
             )
         })
 }

@@ -1,6 +1,6 @@
 //! What jobs do to GPUs and to each other, as described.
 
-use aegis_sim::model::{Combination, Saturation};
+use aegis_sim::model::Combination;
 use aegis_sim::workload::{GpuProfile, Workload};
 
 use super::stepper::{Oracle, SECOND, Stage};
@@ -58,12 +58,9 @@ impl<'w> Oracle<'w> {
             profile.smact.map_or(profile.gpu_util.mean, |smact| smact.mean)
         };
         let load: f64 = jobs.iter().map(|&job| busy(job) / self.waiting(job, gpu)).sum();
-        let Saturation { capacity, exponent } = self.world.model.saturation;
-        let mut saturation = 1.0;
-        if jobs.len() > 1 {
-            saturation = f64::max(load / capacity, 1.0).powf(exponent);
-        }
-        saturation = 1.0 + self.params.interference_strength * (saturation - 1.0);
+        let capacity = self.world.model.interference.capacity;
+        let saturation = if jobs.len() > 1 { f64::max(load / capacity, 1.0) } else { 1.0 };
+        let saturation = 1.0 + self.params.interference_strength * (saturation - 1.0);
         self.speed(job, gpu) / (self.waiting(job, gpu) * saturation)
     }
 
