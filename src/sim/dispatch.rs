@@ -113,6 +113,7 @@ impl Run<'_> {
         let forced = self.states[job].forced_idle;
         let workload = self.world.workload(job);
         let interference = &self.world.model.interference;
+        let noise = self.world.model.noise;
         let strength = self.params.interference_strength;
         let state = &mut self.states[job];
         state.gpus.clear();
@@ -133,6 +134,8 @@ impl Run<'_> {
                 ObservationAnchor::None => Availability::Now,
             };
             let profile = workload.profile(rank);
+            let measured = interference.is_measured(&workload.name, profile);
+            let run_factors = noise.pressure(self.noise_seed, &workload.name, measured);
             let truth = &mut self.gpus[gpu];
             truth.book(now);
             truth.residents.push(Resident {
@@ -140,7 +143,7 @@ impl Run<'_> {
                 active: false,
                 memory_mib: 0.0,
                 speed: truth.spec.speed_of(&workload.name),
-                contention: interference.contention(&workload.name, profile, strength),
+                contention: interference.contention(&workload.name, profile, strength).times(run_factors),
                 activity: profile.telemetry().map(|activity| activity.mean),
                 pace: 1.0,
             });
@@ -183,8 +186,9 @@ impl Run<'_> {
             1.0
         };
         let scale = |time: Time, by: f64| if by == 1.0 { time } else { Time::from_s(time.as_s() * by) };
-        let runtime = scale(spec.solo_runtime, factor * model.noise.runtime(self.noise_seed, job as u64));
-        let startup = scale(spec.startup, model.noise.startup(self.noise_seed, job as u64)).min(runtime);
+        let varied = noise.runtime(self.noise_seed, job as u64, workload.profile(0));
+        let runtime = scale(spec.solo_runtime, factor * varied);
+        let startup = scale(spec.startup, noise.startup(self.noise_seed, job as u64)).min(runtime);
         state.work_us = (runtime - startup).micros() as f64;
         state.rate = 0.0;
         self.queue.push(launch + startup, Class::FirstActivity as u8, Pending::FirstActivity(job));

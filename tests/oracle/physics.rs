@@ -1,6 +1,8 @@
 //! What jobs do to GPUs and to each other, as described.
 
-use aegis_sim::model::{Combination, Model};
+use std::collections::BTreeMap;
+
+use aegis_sim::model::{Combination, Model, PairFactors};
 use aegis_sim::workload::{GpuProfile, Workload};
 
 use super::stepper::{Job, Oracle, SECOND, Stage};
@@ -51,23 +53,41 @@ impl<'w> Oracle<'w> {
     }
 
     fn rate_on(&self, job: usize, gpu: usize) -> f64 {
-        let Model { interference, host, .. } = &self.world.model;
+        let Model { interference, host, noise, .. } = &self.world.model;
         let strength = self.params.interference_strength;
         let own = self.profile_on(job, gpu);
+        // What the model's constants miss of a workload, in this run.
+        let missed = |job: usize| {
+            let (name, profile) = (&self.workload(job).name, self.profile_on(job, gpu));
+            let counted = profile.smact.is_some() && profile.drama.is_some();
+            let of_pairs = if counted {
+                &interference.factors
+            } else {
+                &interference.gpu_utilization.as_ref().unwrap().factors
+            };
+            noise.pressure(self.noise_seed(), name, of_pairs.contains_key(name))
+        };
         let (mut slowdown, mut neighbours) = (1.0, 0.0_f64);
         for &other in self.gpus[gpu].jobs.iter().filter(|&&other| other != job && self.uses(other, gpu)) {
             let profile = self.profile_on(other, gpu);
             let memory = profile.peak_memory_mib / interference.memory_unit_mib;
             neighbours += 1.0;
+            let run = missed(other).aggressor * missed(job).sensitivity;
+            let factors = |of_pairs: &BTreeMap<String, PairFactors>| {
+                let of = |job: usize| of_pairs.get(&self.workload(job).name).copied().unwrap_or_default();
+                strength * run * of(other).aggressor * of(job).sensitivity
+            };
             if let (Some(smact), Some(drama), Some(_), Some(own_drama)) =
                 (profile.smact, profile.drama, own.smact, own.drama)
             {
                 let s = smact.mean;
-                slowdown += strength * s * s * (interference.base + interference.memory_slope * memory);
-                slowdown += strength * interference.traffic * drama.mean * own_drama.mean;
+                let factor = factors(&interference.factors);
+                slowdown += factor * s * s * (interference.base + interference.memory_slope * memory);
+                slowdown += factor * interference.traffic * drama.mean * own_drama.mean;
             } else {
                 let (u, by_util) = (profile.gpu_util.mean, interference.gpu_utilization.as_ref().unwrap());
-                slowdown += strength * u * u * (by_util.base + by_util.memory_slope * memory);
+                slowdown +=
+                    factors(&by_util.factors) * u * u * (by_util.base + by_util.memory_slope * memory);
             }
         }
         slowdown += strength * interference.crowding * (neighbours - 1.0).max(0.0);

@@ -1,7 +1,8 @@
 //! The truth, step by step.
 
 use aegis_sim::cluster::GpuSpec;
-use aegis_sim::model::Growth;
+use aegis_sim::engine::Time;
+use aegis_sim::model::{Growth, tick_phase};
 use aegis_sim::policy::{BlindGpu, Params, PolicyKind};
 use aegis_sim::sim::World;
 
@@ -215,7 +216,7 @@ impl<'w> Oracle<'w> {
         loop {
             let mut dispatched = false;
             for server in 0..self.queues.len() {
-                if period == 0 || self.now % period == 0 {
+                if period == 0 || self.grid(server).0 {
                     dispatched |= self.tick(server);
                     while self.next_change() {}
                 }
@@ -241,7 +242,7 @@ impl<'w> Oracle<'w> {
         };
         let period = micros(self.params.tick_s);
         if period > 0 {
-            meet((now / period + 1) * period);
+            (0..self.queues.len()).for_each(|server| meet(self.grid(server).1));
         }
         for (index, job) in self.jobs.iter().enumerate() {
             match job.stage {
@@ -305,15 +306,28 @@ impl<'w> Oracle<'w> {
         true
     }
 
+    pub fn noise_seed(&self) -> u64 {
+        if self.params.noise { self.seed } else { 0 }
+    }
+
+    /// Whether a server's scheduler looks at its queue now, and when it does so next.
+    fn grid(&self, server: usize) -> (bool, i64) {
+        let period = micros(self.params.tick_s);
+        let phase = tick_phase(self.noise_seed(), server, Time::from_micros(period)).micros();
+        let since = (self.now - phase).rem_euclid(period);
+        (since == 0, self.now - since + period)
+    }
+
     pub fn launch(&mut self, job: usize, at: i64) {
         let factor = match self.params.runtime_factors {
             true => self.world.model.runtime_factors.get(&self.workload(job).name).copied().unwrap_or(1.0),
             false => 1.0,
         };
-        let seed = if self.params.noise { self.seed } else { 0 };
+        let seed = self.noise_seed();
         let noise = self.world.model.noise;
         let spec = &self.world.jobs[job];
-        let runtime = micros(spec.solo_runtime.as_s() * (factor * noise.runtime(seed, job as u64)));
+        let varied = noise.runtime(seed, job as u64, self.workload(job).profile(0));
+        let runtime = micros(spec.solo_runtime.as_s() * (factor * varied));
         let startup = micros(spec.startup.as_s() * noise.startup(seed, job as u64)).min(runtime);
         self.jobs[job].work_us = (runtime - startup) as f64;
         self.jobs[job].stage = Stage::Starting(at + startup);
