@@ -12,6 +12,7 @@ mod noise;
 mod pairs;
 mod power;
 mod render;
+mod repeats;
 mod robust;
 mod telemetry;
 

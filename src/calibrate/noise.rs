@@ -1,161 +1,17 @@
 //! How runs differ: spreads of runtimes from repeated runs, of start-ups from attempts that died of OOM, and of
 //! pressures from pairs that were left out.
 
-use std::collections::BTreeMap;
-
 use super::data::{self, AttemptRow};
 use super::pairs::{self, Errors, Fit, Form, Observations, Signal, mean};
+use super::repeats::{Law, collect, law_of};
 use super::{Report, factors};
 use crate::error::{Result, input_error};
-use crate::model::{Model, Noise, host_share};
+use crate::model::{Model, Noise};
 use crate::workload::{BUILTIN_CATALOGUE, Catalogue};
 
 /// Laws that are compared: the host's part grows with this power of the share of time in which the GPU is not used.
 /// 0 is one spread for all.
 const POWERS: [i32; 4] = [0, 1, 2, 3];
-/// Candidates for `gpu_sigma / host_sigma`, evenly spaced on a logarithmic scale from 0.001 to 10.
-const RATIOS: usize = 2000;
-/// Offsets of sources and the law depend on each other; they settle within two or three rounds.
-const ROUNDS: usize = 5;
-
-/// The logs of a workload's runtimes in the exclusive runs, and of its runs from other sources.
-struct Runs {
-    gpu_util: f64,
-    exclusive: Vec<f64>,
-    /// By source: the profile, and further solo runs.
-    other: [Vec<f64>; 2],
-}
-
-/// What the runs of one workload say about its spread.
-#[derive(Clone, Copy)]
-struct Scatter {
-    /// How much of the host's variation it takes over.
-    share: f64,
-    /// Sum of squared deviations from its mean, and their degrees of freedom.
-    squares: f64,
-    freedom: f64,
-}
-
-#[derive(Clone, Copy)]
-struct Law {
-    gpu_sigma: f64,
-    host_sigma: f64,
-    log_likelihood: f64,
-}
-
-impl Law {
-    fn variance(&self, share: f64) -> f64 {
-        self.gpu_sigma.powi(2) + (self.host_sigma * share).powi(2)
-    }
-
-    /// The most likely law, over a grid of ratios; its scale follows from each ratio.
-    fn fit(scatters: &[Scatter]) -> Law {
-        let freedom: f64 = scatters.iter().map(|s| s.freedom).sum();
-        let at = |step: usize| {
-            let ratio = 10f64.powf(4.0 * step as f64 / RATIOS as f64 - 3.0);
-            let shape = |s: &Scatter| ratio * ratio + s.share * s.share;
-            let scale = scatters.iter().map(|s| s.squares / shape(s)).sum::<f64>() / freedom;
-            let logs = scatters.iter().map(|s| s.freedom * (scale * shape(s)).ln()).sum::<f64>();
-            Law {
-                gpu_sigma: scale.sqrt() * ratio,
-                host_sigma: scale.sqrt(),
-                log_likelihood: -0.5 * (logs + freedom),
-            }
-        };
-        // From the largest ratio on, and by more than rounding: where nothing tells the host's part, there is none.
-        let better = |a: Law, b: Law| if b.log_likelihood > a.log_likelihood + 1e-9 { b } else { a };
-        (0..RATIOS).rev().map(at).fold(at(RATIOS), better)
-    }
-}
-
-impl Runs {
-    fn scatter(&self, share: f64) -> Scatter {
-        let centre = mean(&self.exclusive);
-        let squares = self.exclusive.iter().map(|log| (log - centre).powi(2)).sum();
-        Scatter { share, squares, freedom: self.exclusive.len() as f64 - 1.0 }
-    }
-}
-
-/// The law of all runs, with the offset of each source: of jobs that keep the GPU busy, and of jobs that never use it.
-fn law_of(runs: &[Runs]) -> (Law, [Option<[f64; 2]>; 2]) {
-    let own: Vec<Scatter> = runs.iter().map(|runs| runs.scatter(host_share(runs.gpu_util))).collect();
-    let mut law = Law::fit(&own);
-    let mut offsets = [None; 2];
-    for _ in 0..ROUNDS {
-        let mut scatters = own.clone();
-        for (source, offset) in offsets.iter_mut().enumerate() {
-            let extra: Vec<Extra> = runs
-                .iter()
-                .zip(&own)
-                .enumerate()
-                .flat_map(|(index, (runs, scatter))| {
-                    let (count, centre) = (runs.exclusive.len() as f64, mean(&runs.exclusive));
-                    // The mean that it is compared with varies too.
-                    let inflation = 1.0 + 1.0 / count;
-                    let variance = law.variance(scatter.share) * inflation;
-                    runs.other[source].iter().map(move |log| Extra {
-                        index,
-                        share: scatter.share,
-                        difference: log - centre,
-                        inflation,
-                        weight: 1.0 / variance,
-                    })
-                })
-                .collect();
-            let Some(line) = line(&extra) else { continue };
-            *offset = Some(line);
-            // The two constants of the line cost two degrees of freedom.
-            let freedom = 1.0 - 2.0 / extra.len() as f64;
-            for run in &extra {
-                let rest = run.difference - line[0] - line[1] * run.share;
-                scatters[run.index].squares += rest * rest / run.inflation;
-                scatters[run.index].freedom += freedom;
-            }
-        }
-        law = Law::fit(&scatters);
-    }
-    (law, offsets)
-}
-
-/// A run from another source against the mean of the exclusive ones.
-struct Extra {
-    index: usize,
-    share: f64,
-    difference: f64,
-    inflation: f64,
-    weight: f64,
-}
-
-/// Weighted least squares of the differences by share: value at 0, and slope. `None` where nothing is left over.
-fn line(runs: &[Extra]) -> Option<[f64; 2]> {
-    let sum = |of: fn(&Extra) -> f64| runs.iter().map(|run| run.weight * of(run)).sum::<f64>();
-    let (one, x, y) = (sum(|_| 1.0), sum(|run| run.share), sum(|run| run.difference));
-    let (xx, xy) = (sum(|run| run.share * run.share), sum(|run| run.share * run.difference));
-    let determinant = one * xx - x * x;
-    (runs.len() > 2 && determinant > 1e-9 * one * xx)
-        .then(|| [(xx * y - x * xy) / determinant, (one * xy - x * y) / determinant])
-}
-
-fn collect(attempts: &[AttemptRow], solo: &[(usize, f64)], catalogue: &Catalogue) -> Vec<Runs> {
-    let mut exclusive: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    for attempt in attempts.iter().filter(|a| a.policy == "exclusive" && !a.out_of_memory) {
-        exclusive.entry(attempt.workload).or_default().push((attempt.end_s - attempt.launch_s).ln());
-    }
-    exclusive
-        .into_iter()
-        .map(|(index, exclusive)| {
-            let workload = &catalogue.workloads()[index];
-            let further =
-                solo.iter().filter(|(other, _)| *other == index).map(|(_, runtime_s)| runtime_s.ln());
-            Runs {
-                gpu_util: workload.profile(0).gpu_util.mean,
-                exclusive,
-                other: [vec![workload.solo_runtime_s.ln()], further.collect()],
-            }
-        })
-        .collect()
-}
-
 /// Spread of log(start-up / profiled start-up), and the number of attempts: those that died of OOM ended so long
 /// after their first activity.
 fn startup_sigma(attempts: &[AttemptRow], oom_exit_s: f64, catalogue: &Catalogue) -> Option<(f64, usize)> {
@@ -412,35 +268,6 @@ mod tests {
 
     fn near(got: f64, want: f64, tolerance: f64) {
         assert!((got / want - 1.0).abs() < tolerance, "{got} {want}");
-    }
-
-    /// Made-up runs of a known law; other sources run longer by their own offsets.
-    #[test]
-    fn a_known_law_is_recovered() {
-        let mut rng = ChaCha8Rng::seed_from_u64(3);
-        let (gpu_sigma, host_sigma) = (0.01, 0.1);
-        let runs: Vec<Runs> = (0..400)
-            .map(|i| {
-                let gpu_util = f64::from(i) / 400.0;
-                let share = host_share(gpu_util);
-                let sigma = f64::hypot(gpu_sigma, host_sigma * share);
-                let mut draw = |offset: f64| {
-                    let normal: f64 = StandardNormal.sample(&mut rng);
-                    6.0 + offset + sigma * normal
-                };
-                Runs {
-                    gpu_util,
-                    exclusive: (0..3).map(|_| draw(0.0)).collect(),
-                    other: [vec![draw(0.03 + 0.2 * share)], vec![draw(-0.02)]],
-                }
-            })
-            .collect();
-        let (law, [profiles, solo]) = law_of(&runs);
-        near(law.gpu_sigma, gpu_sigma, 0.1);
-        near(law.host_sigma, host_sigma, 0.1);
-        let [gpu, host] = profiles.unwrap();
-        assert!((gpu - 0.03).abs() < 0.003 && (host - 0.2).abs() < 0.04, "{gpu} {host}");
-        assert!((solo.unwrap()[0] + 0.02).abs() < 0.003);
     }
 
     #[test]
