@@ -440,6 +440,36 @@ fn reproduce_compares_energy_over_the_same_time() {
 }
 
 #[test]
+fn noise_is_calibrated_to_what_is_given() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("noise.toml");
+    let out = out.to_str().unwrap();
+    json(&["calibrate", "noise", "--format", "json", "--out", out]);
+    assert_eq!(std::fs::read_to_string(out).unwrap(), include_str!("../models/noise.toml"));
+
+    let solo = dir.path().join("solo.csv");
+    let with_solo = |text: &str| {
+        std::fs::write(&solo, text).unwrap();
+        aegis_sim(&["calibrate", "noise", "--solo", solo.to_str().unwrap(), "--out", out])
+    };
+    refused(
+        &mut with_solo("workload,runtime_s\nmnist_bs23_1gpu,140\n"),
+        &["line 2", "did you mean mnist_bs32"],
+    );
+    refused(
+        &mut with_solo("workload,runtime_s\nmnist_bs32_1gpu,0\n"),
+        &["line 2, column runtime_s: found 0"],
+    );
+    // One run less of every workload but one.
+    with_solo("workload,runtime_s\nmnist_bs32_1gpu,140\n").assert().success();
+    let text = std::fs::read_to_string(out).unwrap();
+    assert!(text.contains("180 exclusive, 1 solo, 53 profiles") && text.contains("solo runs none"), "{text}");
+    // What it writes is a model file.
+    let args = ["run", "--trace", "philly", "--policy", "lucid", "--seed", "3", "--model", out];
+    aegis_sim(&args).assert().success();
+}
+
+#[test]
 fn a_failed_check_is_exit_code_1() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::copy("experiments/measured/runs.csv", dir.path().join("runs.csv")).unwrap();

@@ -14,8 +14,6 @@ const BUSY_INTERVAL_S: f64 = 5.0;
 pub struct Cadence {
     /// Mean of runtime over solo runtime in the exclusive runs, by workload.
     pub runtime_factors: BTreeMap<String, f64>,
-    /// Pooled standard deviation of log(runtime) within workloads.
-    pub runtime_sigma: f64,
     pub exclusive_tick_s: f64,
     pub collocating_tick_s: f64,
     pub detection_lag_s: f64,
@@ -70,7 +68,6 @@ pub fn cadence(source: &str, attempts: &[AttemptRow], catalogue: &Catalogue, gpu
             .into_iter()
             .map(|(index, factor)| (catalogue.workloads()[index].name.clone(), factor))
             .collect(),
-        runtime_sigma: runtime_sigma(&exclusive, catalogue),
         exclusive_tick_s,
         collocating_tick_s: mean(&busy),
         // A GPU that comes free is seen at the next tick: half a tick later on average.
@@ -100,17 +97,6 @@ fn by_workload(attempts: &[&AttemptRow], catalogue: &Catalogue) -> BTreeMap<usiz
 
 fn factors(attempts: &[&AttemptRow], catalogue: &Catalogue) -> BTreeMap<usize, f64> {
     by_workload(attempts, catalogue).into_iter().map(|(index, ratios)| (index, mean(&ratios))).collect()
-}
-
-fn runtime_sigma(attempts: &[&AttemptRow], catalogue: &Catalogue) -> f64 {
-    let (mut squares, mut freedom) = (0.0, 0);
-    for ratios in by_workload(attempts, catalogue).into_values() {
-        let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-        let centre = mean(&logs);
-        squares += logs.iter().map(|log| (log - centre).powi(2)).sum::<f64>();
-        freedom += logs.len() - 1;
-    }
-    if freedom == 0 { 0.0 } else { (squares / freedom as f64).sqrt() }
 }
 
 fn traces<'a>(attempts: &[&'a AttemptRow]) -> Vec<&'a str> {
@@ -198,6 +184,7 @@ mod tests {
             dispatch_s,
             launch_s: dispatch_s + 0.25,
             end_s: dispatch_s + 0.25 + factor * solo_s,
+            out_of_memory: false,
         };
         let mut attempts: Vec<AttemptRow> =
             (0..3).map(|i| attempt("a", "exclusive", 2.0 * f64::from(i), 1.1)).collect();
@@ -211,7 +198,6 @@ mod tests {
         near(got.collocating_tick_s, 3.0);
         near(got.detection_lag_s, 0.5);
         near(got.dispatch_lag_s, 0.25);
-        near(got.runtime_sigma, 0.0);
         // Nothing is known of a trace's workloads where there is no other trace.
         near(got.left_out[0].total_error, 1.0 / 1.1 - 1.0);
         let message = cadence("t.csv", &attempts[4..], &catalogue, 3).unwrap_err().to_string();

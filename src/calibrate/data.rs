@@ -161,6 +161,7 @@ pub struct AttemptRow {
     pub dispatch_s: f64,
     pub launch_s: f64,
     pub end_s: f64,
+    pub out_of_memory: bool,
 }
 
 const ATTEMPT_COLUMNS: &[&str] =
@@ -182,6 +183,7 @@ fn attempt(row: Row<'_>, catalogue: &Catalogue) -> Result<AttemptRow> {
         dispatch_s: time("dispatch_s")?,
         launch_s: time("launch_s")?,
         end_s: time("end_s")?,
+        out_of_memory: row.text("outcome") == Some("oom"),
     };
     if attempt.launch_s < attempt.dispatch_s || attempt.end_s <= attempt.launch_s {
         return Err(input_error!(
@@ -193,6 +195,15 @@ fn attempt(row: Row<'_>, catalogue: &Catalogue) -> Result<AttemptRow> {
         ));
     }
     Ok(attempt)
+}
+
+/// Reads further runs of workloads alone: catalogue index and runtime in seconds.
+pub fn read_solo_runs(source: &str, bytes: &[u8], catalogue: &Catalogue) -> Result<Vec<(usize, f64)>> {
+    let table = Table::parse(source, bytes, &["workload", "runtime_s"])?;
+    table
+        .rows()
+        .map(|row| Ok((profile_of(row, "workload", catalogue)?, seconds(row, "runtime_s")?)))
+        .collect()
 }
 
 fn seconds(row: Row<'_>, column: &str) -> Result<f64> {

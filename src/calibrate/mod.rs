@@ -7,14 +7,17 @@ mod cadence;
 mod crowd;
 mod data;
 mod factors;
+mod noise;
 mod pairs;
 mod power;
 mod render;
+mod repeats;
 mod robust;
 mod telemetry;
 
 use std::collections::BTreeMap;
 
+pub use noise::run_noise;
 pub use power::run_power;
 pub use telemetry::run_telemetry;
 
@@ -33,6 +36,8 @@ pub const BUILTIN_MULTIWAY: (&str, &[u8]) =
     ("experiments/measured/multiway.csv", include_bytes!("../../experiments/measured/multiway.csv"));
 pub const BUILTIN_TIMELINES: (&str, &[u8]) =
     ("experiments/measured/timelines.csv", include_bytes!("../../experiments/measured/timelines.csv"));
+pub const BUILTIN_SOLO_RUNS: (&str, &[u8]) =
+    ("experiments/measured/solo_runs.csv", include_bytes!("../../experiments/measured/solo_runs.csv"));
 
 /// What a calibration hands back.
 #[derive(Debug, Clone)]
@@ -241,7 +246,6 @@ pub fn run_cadence(timelines: (&str, &[u8]), catalogue: &Catalogue, cluster: &Cl
     report.line("tick_s [all]", format!("{:.2}", cadence.collocating_tick_s));
     report.line("detection_lag_s [all]", format!("{:.2}", cadence.detection_lag_s));
     report.line("dispatch_lag_s [all]", format!("{:.2}", cadence.dispatch_lag_s));
-    report.line("runtime_sigma [noise]", format!("{:.3}", cadence.runtime_sigma));
     for left in &cadence.left_out {
         let value = format!("{:+.2} %", 100.0 * left.total_error);
         report.line(format!("error of the total runtime, {} left out", left.trace), value);
@@ -294,6 +298,14 @@ mod tests {
         let report = run_cadence(BUILTIN_TIMELINES, &Catalogue::builtin(), &ClusterSpec::builtin()).unwrap();
         assert_same(&report.toml, include_str!("../../models/cadence.toml"));
     }
+
+    #[test]
+    fn the_builtin_noise_is_reproduced() {
+        let report =
+            run_noise(BUILTIN_TIMELINES, Some(BUILTIN_SOLO_RUNS), Some(BUILTIN_PAIRS), &Catalogue::builtin());
+        assert_same(&report.unwrap().toml, include_str!("../../models/noise.toml"));
+    }
+
     #[test]
     fn runs_are_those_of_the_server_that_is_given() {
         let text =

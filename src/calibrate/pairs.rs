@@ -53,6 +53,8 @@ impl Signal {
 pub struct Errors {
     pub rates: Vec<f64>,
     pub speeds: Vec<f64>,
+    /// Observation and predicted rate, in the order of `rates`.
+    pub predicted: Vec<(usize, f64)>,
 }
 
 /// How a contended rate follows from profiles.
@@ -201,6 +203,7 @@ impl<'a> Observations<'a> {
         let mut errors = Errors::default();
         for &k in rows {
             errors.rates.push((predict(k) - self.rates[k]).abs());
+            errors.predicted.push((k, predict(k)));
             if k % 2 == 0 {
                 let pair = &self.pairs[k / 2];
                 // A baseline may predict anything; a rate is positive.
@@ -234,6 +237,7 @@ impl Errors {
     pub fn add(&mut self, other: Errors) {
         self.rates.extend(other.rates);
         self.speeds.extend(other.speeds);
+        self.predicted.extend(other.predicted);
     }
 
     /// What the choice between fits minimises: rounded, so that it does not hang on the last bit.

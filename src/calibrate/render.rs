@@ -191,8 +191,6 @@ pub fn cadence(source: &str, cadence: &Cadence) -> String {
 #   tick_s = {:.2} # mean interval between aegis dispatches less than 5 s apart
 #   detection_lag_s = {:.2} # mean wait of the first in the queue once its GPUs are free, less half a tick
 #   dispatch_lag_s = {:.2}
-# models/noise.toml, [noise]:
-#   runtime_sigma = {:.3} # pooled over workloads
 schema_version = 1
 
 [runtime_factors]
@@ -204,7 +202,6 @@ schema_version = 1
         cadence.collocating_tick_s,
         cadence.detection_lag_s,
         cadence.dispatch_lag_s,
-        cadence.runtime_sigma,
     );
     for (workload, factor) in &cadence.runtime_factors {
         text += &format!("\"{workload}\" = {factor:.5}\n");

@@ -5,8 +5,8 @@ use clap::{Args, Subcommand};
 use super::args::{FormatArg, SettingsArgs};
 use super::output::print;
 use crate::calibrate::{
-    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, run_cadence, run_pairs, run_power,
-    run_telemetry,
+    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_SOLO_RUNS, BUILTIN_TIMELINES, Report, run_cadence, run_noise,
+    run_pairs, run_power, run_telemetry,
 };
 use crate::cluster::ClusterSpec;
 use crate::error::{Error, Result};
@@ -20,6 +20,7 @@ use crate::workload::Catalogue;
   aegis-sim calibrate pairs                                        the built-in fit, with its errors
   aegis-sim calibrate pairs my-pairs.csv --workloads my.csv --out my-interference.toml
   aegis-sim calibrate cadence my-timelines.csv --workloads my.csv --cluster my.toml --out my-cadence.toml
+  aegis-sim calibrate noise my-timelines.csv --pairs my-pairs.csv --workloads my.csv --out my-noise.toml
   aegis-sim calibrate power --measured my-runs.csv --cluster my-server.toml --out my-power.toml
   aegis-sim calibrate telemetry --out my-telemetry.toml
 
@@ -49,6 +50,19 @@ enum What {
         /// The server that the runs were recorded on (TOML) [default: 3 x A100 40 GB, models/cluster.toml]
         #[arg(long, value_name = "FILE")]
         cluster: Option<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Run-to-run noise, from repeated runs, attempts that died of OOM, and what the interference model gets wrong
+    Noise {
+        /// Timelines (CSV) [default: experiments/measured/timelines.csv]
+        timelines: Option<PathBuf>,
+        /// Pair runtimes (CSV), for the spread of pressures [default: built in with the built-in timelines]
+        #[arg(long, value_name = "FILE")]
+        pairs: Option<PathBuf>,
+        /// Further runs of workloads alone (CSV) [default: built in with the built-in timelines]
+        #[arg(long, value_name = "FILE")]
+        solo: Option<PathBuf>,
         #[command(flatten)]
         common: Common,
     },
@@ -114,6 +128,17 @@ impl CalibrateArgs {
                 let timelines = timelines.as_deref().map(read).transpose()?;
                 let timelines = timelines.as_ref().map_or(BUILTIN_TIMELINES, borrow);
                 (run_cadence(timelines, &common.catalogue()?, &cluster)?, common.output)
+            }
+            What::Noise { timelines, pairs, solo, common } => {
+                let [timelines, pairs, solo] =
+                    [timelines, pairs, solo].map(|path| path.as_deref().map(read).transpose());
+                let (timelines, pairs, solo) = (timelines?, pairs?, solo?);
+                // Other people's runs are not mixed with what is built in.
+                let builtin = |data| timelines.is_none().then_some(data);
+                let pairs = pairs.as_ref().map(borrow).or(builtin(BUILTIN_PAIRS));
+                let solo = solo.as_ref().map(borrow).or(builtin(BUILTIN_SOLO_RUNS));
+                let timelines = timelines.as_ref().map_or(BUILTIN_TIMELINES, borrow);
+                (run_noise(timelines, solo, pairs, &common.catalogue()?)?, common.output)
             }
             What::Power { measured, cluster, output } => {
                 let builtin = || Ok(Evaluation::builtin().measured);

@@ -101,6 +101,18 @@ impl Contention {
             _ => self.utilization * victim.utilization_sensitivity,
         }
     }
+
+    /// With further factors on what it exerts and suffers.
+    pub fn times(mut self, factors: PairFactors) -> Contention {
+        if let Some(counters) = &mut self.counters {
+            counters.kernels *= factors.aggressor;
+            counters.traffic *= factors.aggressor;
+            counters.sensitivity *= factors.sensitivity;
+        }
+        self.utilization *= factors.aggressor;
+        self.utilization_sensitivity *= factors.sensitivity;
+        self
+    }
 }
 
 /// Factors on the pressure that a workload exerts and suffers; both 1 without measurements.
@@ -159,6 +171,14 @@ impl Interference {
         self.factors.get(workload).copied().unwrap_or_default()
     }
 
+    /// Whether pairs were measured of a workload, for the form that its own profile leads to.
+    pub fn is_measured(&self, workload: &str, profile: &GpuProfile) -> bool {
+        match profile.smact.zip(profile.drama) {
+            Some(_) => self.factors.contains_key(workload),
+            None => self.gpu_utilization.as_ref().is_some_and(|form| form.factors.contains_key(workload)),
+        }
+    }
+
     /// The sections that hold factors per workload, by name.
     pub(super) fn factor_sections(&self) -> Vec<(&'static str, &BTreeMap<String, PairFactors>)> {
         let utilization = self.gpu_utilization.as_ref();
@@ -209,7 +229,7 @@ impl Interference {
 
 #[cfg(test)]
 mod tests {
-    use super::Interference;
+    use super::{Interference, PairFactors};
     use crate::model::Model;
     use crate::workload::Catalogue;
 
@@ -241,5 +261,26 @@ mod tests {
         assert_eq!(a.pressure_on(&b), 0.5625 * (0.25 + 2.0 * 0.5) * 0.5);
         assert_eq!(b.pressure_on(&a), 2.0 * 0.25 * (0.25 + 2.0 * 0.25));
         assert_eq!(c.pressure_on(&a), 0.25 + 2.0 * 0.25, "SMACT alone is not enough");
+        let measured = |name| model.interference.is_measured(name, catalogue.get(name).unwrap().profile(0));
+        assert_eq!(["a", "b", "c"].map(measured), [true, true, false]);
+    }
+
+    #[test]
+    fn further_factors_multiply_pressures() {
+        let interference = Model::builtin().interference;
+        let catalogue = Catalogue::builtin();
+        for known in [true, false] {
+            let [a, b] = ["unet_voc_1gpu", "mnist_bs32_1gpu"].map(|name| {
+                let mut workload = catalogue.get(name).unwrap().clone();
+                if !known {
+                    workload.forget_counters();
+                }
+                interference.contention(name, workload.profile(0), 1.0, 1.0)
+            });
+            let louder = a.times(PairFactors { aggressor: 2.0, sensitivity: 0.25 });
+            let softer = b.times(PairFactors { aggressor: 4.0, sensitivity: 0.125 });
+            assert_eq!(louder.pressure_on(&softer), 0.25 * a.pressure_on(&b));
+            assert_eq!(softer.pressure_on(&louder), b.pressure_on(&a));
+        }
     }
 }

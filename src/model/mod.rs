@@ -16,7 +16,8 @@ use crate::error::{Error, Result, did_you_mean, input_error};
 use crate::workload::Catalogue;
 
 pub use interference::{Contention, Interference, PairFactors, Utilization};
-pub use noise::{Noise, Stream, counter_uniform};
+pub(crate) use noise::host_share;
+pub use noise::{Noise, Stream, counter_uniform, tick_phase};
 pub use power::Power;
 pub use telemetry::{Combination, SAMPLED_METRICS, Sampler, Telemetry};
 
@@ -165,8 +166,11 @@ impl Sections {
             check("power.drama_w", power.drama_w, 0.0..=1e5)?;
         }
         if let Some(noise) = &file.noise {
-            check("noise.runtime_sigma", noise.runtime_sigma, 0.0..=1.0)?;
-            check("noise.startup_sigma", noise.startup_sigma, 0.0..=1.0)?;
+            check("noise.gpu_sigma", noise.gpu_sigma, 0.0..=1.0)?;
+            check("noise.host_sigma", noise.host_sigma, 0.0..=10.0)?;
+            check("noise.startup_sigma", noise.startup_sigma, 0.0..=3.0)?;
+            check("noise.interference_sigma", noise.interference_sigma, 0.0..=3.0)?;
+            check("noise.extrapolation_sigma", noise.extrapolation_sigma, 0.0..=3.0)?;
         }
         for (workload, &factor) in file.runtime_factors.iter().flatten() {
             check(&format!("runtime_factors.{workload}"), factor, 0.01..=100.0)?;

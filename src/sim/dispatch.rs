@@ -113,6 +113,7 @@ impl Run<'_> {
         let forced = self.states[job].forced_idle;
         let workload = self.world.workload(job);
         let interference = &self.world.model.interference;
+        let noise = self.world.model.noise;
         let strength = self.params.interference_strength;
         let closing_activity = self.world.model.telemetry.closing_activity;
         let state = &mut self.states[job];
@@ -135,6 +136,9 @@ impl Run<'_> {
             };
             let profile = workload.profile(rank);
             let over_training = profile.mean_over_training(closing_activity);
+            let measured = interference.is_measured(&workload.name, profile);
+            let run_factors = noise.pressure(self.noise_seed, &workload.name, measured);
+            let contention = interference.contention(&workload.name, profile, strength, closing_activity);
             let truth = &mut self.gpus[gpu];
             truth.book(now);
             truth.residents.push(Resident {
@@ -142,7 +146,7 @@ impl Run<'_> {
                 active: false,
                 memory_mib: 0.0,
                 speed: truth.spec.speed_of(&workload.name),
-                contention: interference.contention(&workload.name, profile, strength, closing_activity),
+                contention: contention.times(run_factors),
                 activity: profile.telemetry().map(|activity| (activity.mean / over_training).min(1.0)),
                 pace: 1.0,
             });
@@ -185,8 +189,9 @@ impl Run<'_> {
             1.0
         };
         let scale = |time: Time, by: f64| if by == 1.0 { time } else { Time::from_s(time.as_s() * by) };
-        let runtime = scale(spec.solo_runtime, factor * model.noise.runtime(self.noise_seed, job as u64));
-        let startup = scale(spec.startup, model.noise.startup(self.noise_seed, job as u64)).min(runtime);
+        let varied = noise.runtime(self.noise_seed, job as u64, workload.profile(0));
+        let runtime = scale(spec.solo_runtime, factor * varied);
+        let startup = scale(spec.startup, noise.startup(self.noise_seed, job as u64)).min(runtime);
         let work_us = (runtime - startup).micros() as f64;
         state.closing_us = work_us.min(Time::from_s(workload.profile(0).closing_s).micros() as f64);
         state.work_us = work_us - state.closing_us;

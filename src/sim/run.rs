@@ -8,7 +8,7 @@ use super::world::World;
 use crate::cluster::{GpuState, ServerSpec};
 use crate::engine::{EventQueue, Handle, Key, Time};
 use crate::error::{Result, input_error};
-use crate::model::{Stream, counter_uniform};
+use crate::model::{Stream, counter_uniform, tick_phase};
 use crate::policy::{
     self, Availability, BlindGpu, GpuView, Params, Placement, Policy, PolicySpec, Rejection,
 };
@@ -47,6 +47,8 @@ pub(super) struct Loop {
     /// GPU-microseconds of the jobs in both queues: whole, so that equal loads compare equal.
     pub queued_gpu_us: i128,
     pub tick: Option<(Time, Handle)>,
+    /// Where the grid of its ticks starts.
+    pub phase: Time,
     /// Instant of the last tick.
     pub ticked: Option<Time>,
     pub views: Vec<GpuView>,
@@ -93,11 +95,13 @@ impl<'w> Run<'w> {
         world.check_telemetry(policy, scheduler.as_ref(), params)?;
         let start = world.jobs.first().map_or(Time::ZERO, |job| job.submit);
         let combinations = world.model.telemetry.combinations();
+        let noise_seed = if params.noise { seed } else { 0 };
         let mut loops = Vec::new();
         let mut gpus = Vec::new();
         let mut blind = Vec::new();
         for (index, server) in world.cluster.servers.iter().enumerate() {
-            loops.push(Loop::new(gpus.len(), server.gpus.iter().map(|gpu| gpu.memory_mib)));
+            let phase = tick_phase(noise_seed, index, Time::from_s(params.tick_s));
+            loops.push(Loop::new(gpus.len(), phase, server.gpus.iter().map(|gpu| gpu.memory_mib)));
             let blind_gpu = match params.telemetry_blind_gpu {
                 BlindGpu::None => None,
                 BlindGpu::Index(gpu) => Some(gpu as usize),
@@ -127,7 +131,7 @@ impl<'w> Run<'w> {
             params: params.clone(),
             policy: scheduler,
             seed,
-            noise_seed: if params.noise { seed } else { 0 },
+            noise_seed,
             now: start,
             queue: EventQueue::with_capacity(2 * gpus.len() + 64),
             next_arrival: 0,
@@ -255,7 +259,7 @@ impl<'w> Run<'w> {
             return;
         }
         let period = Time::from_s(self.params.tick_s);
-        let mut at = time.max(self.now).ceil_to(period);
+        let mut at = (time.max(self.now) - scheduler.phase).ceil_to(period) + scheduler.phase;
         if period > Time::ZERO && scheduler.ticked == Some(at) {
             at = at + period;
         }
@@ -338,7 +342,7 @@ enum Next {
 }
 
 impl Loop {
-    fn new(first_gpu: usize, capacities_mib: impl Iterator<Item = f64>) -> Loop {
+    fn new(first_gpu: usize, phase: Time, capacities_mib: impl Iterator<Item = f64>) -> Loop {
         let views: Vec<GpuView> = capacities_mib
             .map(|capacity_mib| GpuView {
                 capacity_mib,
@@ -355,6 +359,7 @@ impl Loop {
             recovery: VecDeque::with_capacity(8),
             queued_gpu_us: 0,
             tick: None,
+            phase,
             ticked: None,
             views,
             idle_from: vec![Time::ZERO; gpu_count],

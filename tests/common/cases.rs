@@ -247,8 +247,10 @@ fn model() -> impl Strategy<Value = String> {
         select(&["cached", "required"][..]),
         select(&[0.0, 0.06, 0.3][..]),
         select(&[0.3, 0.8, 2.0][..]),
+        noise(),
+        pair_factors(),
     )
-        .prop_map(|((dwell, bursty, closing), combination, oom_exit, growth, elastic, capacity)| {
+        .prop_map(|((dwell, bursty, closing), combination, oom_exit, growth, elastic, capacity, noise, factors)| {
             format!(
                 "schema_version = 1\n[telemetry]\ndwell_s = {dwell:?}\nbursty_dwell_s = {bursty:?}\n\
                  closing_activity = {closing:?}\ncombination = \"{combination}\"\n\
@@ -256,9 +258,42 @@ fn model() -> impl Strategy<Value = String> {
                  growth = \"{growth}\"\nelastic_fraction = {elastic:?}\n\
                  [interference]\nbase = 0.117\nmemory_slope = 2.682\nmemory_unit_mib = 40960.0\ntraffic = 0.7\ncapacity = {capacity:?}\n\
                  [interference.gpu_utilization]\nbase = 0.2\nmemory_slope = 1.5\n\
-                 [runtime_factors]\nw0 = 1.1\nw1 = 0.9\n"
+                 {factors}{noise}[runtime_factors]\nw0 = 1.1\nw1 = 0.9\n"
             )
         })
+}
+
+/// The spreads of runtimes, start-ups and pressures.
+fn noise() -> impl Strategy<Value = String> {
+    let sigma = || select(&[0.0, 0.01, 0.1, 0.5][..]);
+    [sigma(), sigma(), sigma(), sigma(), sigma()].prop_map(
+        |[gpu, host, startup, interference, extrapolation]| {
+            format!(
+                "[noise]\ngpu_sigma = {gpu:?}\nhost_sigma = {host:?}\nstartup_sigma = {startup:?}\n\
+             interference_sigma = {interference:?}\nextrapolation_sigma = {extrapolation:?}\n"
+            )
+        },
+    )
+}
+
+/// Of the first workload and of the second, by either form of the pressure.
+fn pair_factors() -> impl Strategy<Value = String> {
+    let of = |section: &'static str| {
+        weighted(0.3, (select(&[0.5, 1.0, 1.25][..]), select(&[0.5, 1.0, 1.25][..]))).prop_map(
+            move |factors| {
+                factors.map_or(String::new(), |(aggressor, sensitivity)| {
+                    format!("[{section}]\naggressor = {aggressor:?}\nsensitivity = {sensitivity:?}\n")
+                })
+            },
+        )
+    };
+    [
+        of("interference.factors.w0"),
+        of("interference.factors.w1"),
+        of("interference.gpu_utilization.factors.w0"),
+        of("interference.gpu_utilization.factors.w1"),
+    ]
+    .prop_map(|sections| sections.concat())
 }
 
 fn settings(shape: Shape) -> impl Strategy<Value = Vec<String>> {

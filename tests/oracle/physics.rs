@@ -1,6 +1,8 @@
 //! What jobs do to GPUs and to each other, as described.
 
-use aegis_sim::model::Combination;
+use std::collections::BTreeMap;
+
+use aegis_sim::model::{Combination, PairFactors};
 use aegis_sim::workload::{GpuProfile, Workload};
 
 use super::stepper::{Oracle, SECOND, Stage};
@@ -29,6 +31,7 @@ impl<'w> Oracle<'w> {
     fn uses(&self, job: usize, gpu: usize) -> bool {
         let profile = self.profile_on(job, gpu);
         self.jobs[job].stage == Stage::Training
+            && self.activity(job) > 0.0
             && [profile.smact, profile.smocc, profile.drama, Some(profile.gpu_util)]
                 .iter()
                 .any(|metric| metric.is_some_and(|activity| activity.mean > 0.0))
@@ -55,7 +58,8 @@ impl<'w> Oracle<'w> {
             self.gpus[gpu].jobs.iter().copied().filter(|&job| self.uses(job, gpu)).collect();
         let busy = |job: usize| {
             let profile = self.profile_on(job, gpu);
-            profile.smact.map_or(profile.gpu_util.mean, |smact| smact.mean)
+            let alone = profile.smact.map_or(profile.gpu_util.mean, |smact| smact.mean);
+            self.activity(job) * alone / self.over_training(profile)
         };
         let load: f64 = jobs.iter().map(|&job| busy(job) / self.waiting(job, gpu)).sum();
         let capacity = self.world.model.interference.capacity;
@@ -64,24 +68,56 @@ impl<'w> Oracle<'w> {
         self.speed(job, gpu) / (self.waiting(job, gpu) * saturation)
     }
 
+    /// A job's activity as a fraction of that before its closing phase.
+    fn activity(&self, job: usize) -> f64 {
+        if self.jobs[job].closing { self.world.model.telemetry.closing_activity } else { 1.0 }
+    }
+
+    /// A profile's mean activity as a fraction of that before the closing phase.
+    fn over_training(&self, profile: &GpuProfile) -> f64 {
+        let closing = profile.closing_share;
+        1.0 - closing + closing * self.world.model.telemetry.closing_activity
+    }
+
     /// Slowdown of a job by its neighbours one by one.
     fn waiting(&self, job: usize, gpu: usize) -> f64 {
         let interference = &self.world.model.interference;
         let strength = self.params.interference_strength;
         let own = self.profile_on(job, gpu);
+        // What the model's constants miss of a workload, in this run.
+        let missed = |job: usize| {
+            let (name, profile) = (&self.workload(job).name, self.profile_on(job, gpu));
+            let counted = profile.smact.is_some() && profile.drama.is_some();
+            let of_pairs = if counted {
+                &interference.factors
+            } else {
+                &interference.gpu_utilization.as_ref().unwrap().factors
+            };
+            self.world.model.noise.pressure(self.noise_seed(), name, of_pairs.contains_key(name))
+        };
         let mut slowdown = 1.0;
         for &other in self.gpus[gpu].jobs.iter().filter(|&&other| other != job && self.uses(other, gpu)) {
             let profile = self.profile_on(other, gpu);
             let memory = profile.peak_memory_mib / interference.memory_unit_mib;
+            let run = missed(other).aggressor * missed(job).sensitivity;
+            let both = self.activity(other) * self.activity(job);
+            let (over, own_over) = (self.over_training(profile), self.over_training(own));
+            let factors = |of_pairs: &BTreeMap<String, PairFactors>| {
+                let of = |job: usize| of_pairs.get(&self.workload(job).name).copied().unwrap_or_default();
+                strength * run * both * of(other).aggressor * of(job).sensitivity
+            };
             if let (Some(smact), Some(drama), Some(_), Some(own_drama)) =
                 (profile.smact, profile.drama, own.smact, own.drama)
             {
-                let s = smact.mean;
-                slowdown += strength * s * s * (interference.base + interference.memory_slope * memory);
-                slowdown += strength * interference.traffic * drama.mean * own_drama.mean;
+                let s = smact.mean / over;
+                let factor = factors(&interference.factors);
+                slowdown += factor * s * s * (interference.base + interference.memory_slope * memory);
+                slowdown += factor * interference.traffic * (drama.mean / over) * (own_drama.mean / own_over);
             } else {
-                let (u, by_util) = (profile.gpu_util.mean, interference.gpu_utilization.as_ref().unwrap());
-                slowdown += strength * u * u * (by_util.base + by_util.memory_slope * memory);
+                let (u, by_util) =
+                    (profile.gpu_util.mean / over, interference.gpu_utilization.as_ref().unwrap());
+                slowdown +=
+                    factors(&by_util.factors) * u * u * (by_util.base + by_util.memory_slope * memory);
             }
         }
         slowdown
@@ -96,8 +132,7 @@ impl<'w> Oracle<'w> {
             for &job in self.gpus[gpu].jobs.iter().filter(|&&job| self.jobs[job].stage == Stage::Training) {
                 let pace = (self.rate(job) / self.speed(job, gpu)).min(1.0);
                 let profile = self.profile_on(job, gpu);
-                let closing = self.ends_within(job, profile.closing_s);
-                let share = if closing { telemetry.closing_activity } else { 1.0 };
+                let share = self.activity(job);
                 let sampler = self.world.model.telemetry.sampler(profile, self.seed, job as u64);
                 let from_start = second - (self.world.jobs[0].submit.micros() + SECOND - 1) / SECOND;
                 let values = sampler.values(sampler.dwell(from_start));

@@ -1,7 +1,8 @@
 //! The truth, step by step.
 
 use aegis_sim::cluster::GpuSpec;
-use aegis_sim::model::Growth;
+use aegis_sim::engine::Time;
+use aegis_sim::model::{Growth, tick_phase};
 use aegis_sim::policy::{BlindGpu, Params, PolicyKind};
 use aegis_sim::sim::World;
 
@@ -52,7 +53,11 @@ pub struct Job {
     /// In the order of ranks.
     pub gpus: Vec<usize>,
     pub held_mib: Vec<f64>,
+    /// Until the closing phase or, in it, until the end.
     work_us: f64,
+    /// Of the closing phase that is still to come.
+    closing_us: f64,
+    pub closing: bool,
     grows_at: Option<i64>,
     pub recovered: bool,
     pub floor_mib: Option<f64>,
@@ -121,12 +126,6 @@ impl Finished {
 }
 
 impl<'w> Oracle<'w> {
-    /// Whether so much of a training job's time, were it alone, is left at most.
-    pub fn ends_within(&self, job: usize, alone_s: f64) -> bool {
-        let rate = self.rate(job);
-        left_us(self.jobs[job].work_us, rate) <= micros(alone_s / rate)
-    }
-
     pub fn new(world: &'w World, kind: PolicyKind, params: Params, seed: u64) -> Oracle<'w> {
         let mut gpus = Vec::new();
         for (server, spec) in world.cluster.servers.iter().enumerate() {
@@ -165,6 +164,8 @@ impl<'w> Oracle<'w> {
             gpus: Vec::new(),
             held_mib: Vec::new(),
             work_us: 0.0,
+            closing_us: 0.0,
+            closing: false,
             grows_at: None,
             recovered: false,
             floor_mib: None,
@@ -215,7 +216,7 @@ impl<'w> Oracle<'w> {
         loop {
             let mut dispatched = false;
             for server in 0..self.queues.len() {
-                if period == 0 || self.now % period == 0 {
+                if period == 0 || self.grid(server).0 {
                     dispatched |= self.tick(server);
                     while self.next_change() {}
                 }
@@ -241,7 +242,7 @@ impl<'w> Oracle<'w> {
         };
         let period = micros(self.params.tick_s);
         if period > 0 {
-            meet((now / period + 1) * period);
+            (0..self.queues.len()).for_each(|server| meet(self.grid(server).1));
         }
         for (index, job) in self.jobs.iter().enumerate() {
             match job.stage {
@@ -286,7 +287,9 @@ impl<'w> Oracle<'w> {
         let dies = |job: usize| matches!(self.jobs[job].stage, Stage::Dying(at) if at <= now);
         let arrives =
             |job: usize| self.jobs[job].stage == Stage::Absent && self.world.jobs[job].submit.micros() <= now;
-        if let Some(job) = jobs.clone().find(|&job| done(job)) {
+        if let Some(job) = jobs.clone().find(|&job| done(job) && self.jobs[job].closing_us > 0.0) {
+            self.close(job);
+        } else if let Some(job) = jobs.clone().find(|&job| done(job)) {
             self.leave(job, true);
             self.jobs[job].stage = Stage::Gone;
         } else if let Some(job) = self.dying.iter().copied().find(|&job| dies(job)) {
@@ -305,18 +308,40 @@ impl<'w> Oracle<'w> {
         true
     }
 
+    pub fn noise_seed(&self) -> u64 {
+        if self.params.noise { self.seed } else { 0 }
+    }
+
+    /// Whether a server's scheduler looks at its queue now, and when it does so next.
+    fn grid(&self, server: usize) -> (bool, i64) {
+        let period = micros(self.params.tick_s);
+        let phase = tick_phase(self.noise_seed(), server, Time::from_micros(period)).micros();
+        let since = (self.now - phase).rem_euclid(period);
+        (since == 0, self.now - since + period)
+    }
+
     pub fn launch(&mut self, job: usize, at: i64) {
         let factor = match self.params.runtime_factors {
             true => self.world.model.runtime_factors.get(&self.workload(job).name).copied().unwrap_or(1.0),
             false => 1.0,
         };
-        let seed = if self.params.noise { self.seed } else { 0 };
+        let seed = self.noise_seed();
         let noise = self.world.model.noise;
         let spec = &self.world.jobs[job];
-        let runtime = micros(spec.solo_runtime.as_s() * (factor * noise.runtime(seed, job as u64)));
+        let varied = noise.runtime(seed, job as u64, self.workload(job).profile(0));
+        let runtime = micros(spec.solo_runtime.as_s() * (factor * varied));
         let startup = micros(spec.startup.as_s() * noise.startup(seed, job as u64)).min(runtime);
-        self.jobs[job].work_us = (runtime - startup) as f64;
+        let closing = micros(self.workload(job).profile(0).closing_s).min(runtime - startup);
+        self.jobs[job].work_us = (runtime - startup - closing) as f64;
+        self.jobs[job].closing_us = closing as f64;
+        self.jobs[job].closing = false;
         self.jobs[job].stage = Stage::Starting(at + startup);
+    }
+
+    /// Only the closing phase is left.
+    fn close(&mut self, job: usize) {
+        self.jobs[job].work_us = std::mem::take(&mut self.jobs[job].closing_us);
+        self.jobs[job].closing = true;
     }
 
     fn start(&mut self, job: usize) {
