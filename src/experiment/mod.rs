@@ -15,6 +15,8 @@ pub use measured_jobs::{MeasuredJob, MeasuredJobs};
 pub use reproduction::{Cell, Reduction, Reproduction, reproduce};
 pub use settings::Settings;
 pub use validation::{
-    Aggregate, Errors, FigureLimits, Interval, JobErrors, Reference, Scope, Status, Target, Targets,
+    Aggregate, Change, Counterfactual, CounterfactualRun, Difference, Direction, Errors, FigureLimits,
+    Interval, JobErrors, ReductionChange, Reference, Scope, SlowdownChange, Status, Target, Targets,
     ValidatedFigure, ValidatedHeadline, ValidatedJob, ValidatedJobs, ValidatedRun, Validation, validate,
+    validate_with_sound_telemetry,
 };
