@@ -38,14 +38,14 @@ pub const BUILTIN_TIMELINES: (&str, &[u8]) =
 pub struct Report {
     /// A model file.
     pub toml: String,
-    /// Names and values for people.
+    /// Names and values for people. Names of errors begin with `error` or `crowd error,`.
     pub lines: Vec<(String, String)>,
 }
 
 impl Report {
     /// The lines on errors of what was chosen, in the fit and on what was left out.
     pub fn error_lines(&self) -> impl Iterator<Item = &(String, String)> {
-        self.lines.iter().filter(|(name, _)| name.starts_with("error") || name.starts_with("crowd error"))
+        self.lines.iter().filter(|(name, _)| name.starts_with("error") || name.starts_with("crowd error,"))
     }
 
     fn line(&mut self, name: impl Into<String>, value: impl Into<String>) {

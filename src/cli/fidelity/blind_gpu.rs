@@ -6,13 +6,13 @@ use super::words::{grouped, names, verdict};
 use crate::cli::validate::report::{Columns, Sections};
 use crate::error::Result;
 use crate::experiment::{
-    Change, Counterfactual, CounterfactualRun, Difference, Direction, Interval, ReductionChange,
+    Change, Counterfactual, CounterfactualRun, Difference, Interval, ReductionChange, SlowdownChange,
 };
 use crate::report::plot::{self, ConditionGroup, ConditionPanel};
 use crate::report::{Row, row};
 
 pub(super) const FIGURE: &str = "blind_gpu";
-const CONDITIONS: [&str; 2] = ["as measured", "sound telemetry"];
+const CONDITIONS: [&str; 2] = ["simulated, blind GPU", "simulated, sound"];
 
 /// Figures of the table of runs: name, heading, what the heading's unit is in the figure's, decimals.
 const RUN_FIGURES: [(&str, &str, f64, usize); 7] = [
@@ -27,7 +27,7 @@ const RUN_FIGURES: [(&str, &str, f64, usize); 7] = [
 const CHANGE: Columns<'static> = &[
     ("of", ""),
     ("measured", "measured"),
-    ("as_measured", "as measured"),
+    ("as_measured", "blind GPU"),
     ("as_measured_interval", "90 % of runs"),
     ("sound", "sound telemetry"),
     ("sound_interval", "90 % of runs"),
@@ -38,7 +38,7 @@ const CHANGE: Columns<'static> = &[
 const RUN: Columns<'static> = &[
     ("figure", "figure"),
     ("of", ""),
-    ("as_measured", "as measured"),
+    ("as_measured", "blind GPU"),
     ("as_measured_interval", "90 % of runs"),
     ("sound", "sound telemetry"),
     ("sound_interval", "90 % of runs"),
@@ -46,19 +46,23 @@ const RUN: Columns<'static> = &[
     ("difference_interval", "90 % confidence"),
 ];
 
-/// All of it but the figure.
+/// What was found, in words.
 pub(super) fn section(sections: &mut Sections, counterfactual: &Counterfactual) {
     sections.text += "\
 ## What a blind GPU changed
 
 AEGIS rejects a GPU whose SMACT or SMOCC is too high; where they read zero, only DRAMA and memory hold jobs back. So the measured
-runs are not those of a scheduler that sees what it should. Here the same runs under the same seeds with sound telemetry on all
-GPUs, *as measured* being the condition of each measured run. A difference is that of two runs under the same seed, as measured
-less sound; the confidence interval is that of its mean over seeds, and a difference whose interval includes 0 is called unclear.
+runs are not those of a scheduler that sees what it should. Here the same runs under the same seeds, as they were measured (*blind
+GPU*) and with sound telemetry on all GPUs (*sound*). A difference is that of two runs under the same seed, blind less sound; the
+confidence interval is that of its mean over seeds, and a difference whose interval includes 0 is not clear.
 
 ";
     sections.text += &unaffected(&counterfactual.runs);
     sections.text += &findings(counterfactual);
+}
+
+/// The numbers behind it.
+pub(super) fn tables(sections: &mut Sections, counterfactual: &Counterfactual) {
     let reductions: Vec<Row> = counterfactual.reductions.iter().map(reduction_row).collect();
     sections.table("Reductions of geometric means, in percent", &reductions, CHANGE);
     let slowdowns: Vec<Row> = counterfactual
@@ -119,7 +123,7 @@ fn findings(counterfactual: &Counterfactual) -> String {
         let ReductionChange { policy, against, change, .. } = reduction;
         let less = |pct: f64| format!("{:.1} % {}", pct.abs(), if pct < 0.0 { "more" } else { "less" });
         text += &format!(
-            "- {} of {policy} against {against}: {} as measured, {} with sound telemetry. {}\n",
+            "- {} of {policy} against {against}: {} with the blind GPU, {} without. {}\n",
             figure_name(reduction.figure),
             less(change.as_measured.median),
             less(change.sound.median),
@@ -135,7 +139,7 @@ fn findings(counterfactual: &Counterfactual) -> String {
         for (statistic, change) in [("Mean", &slowdown.mean), ("95th percentile of", &slowdown.p95)] {
             let beyond = change.as_measured.median - 1.0;
             text += &format!(
-                "- {statistic} slowdown of {}: {:.2} as measured, {:.2} with sound telemetry. {}\n",
+                "- {statistic} slowdown of {}: {:.2} with the blind GPU, {:.2} without. {}\n",
                 slowdown.policy,
                 change.as_measured.median,
                 change.sound.median,
@@ -148,26 +152,48 @@ fn findings(counterfactual: &Counterfactual) -> String {
             );
         }
     }
+    text + &format!("\n{}\n", in_short(counterfactual))
+}
+
+/// Directions of the differences alone.
+fn in_short(counterfactual: &Counterfactual) -> String {
     let gains = |figure: &str| {
         let of_figure = counterfactual.reductions.iter().filter(|reduction| reduction.figure == figure);
-        let directions: Vec<(Direction, String)> = of_figure
-            .map(|reduction| (reduction.change.difference.direction(), reduction.against.to_string()))
-            .collect();
-        grouped(&directions, ["larger", "smaller", "not clearly different"], "against")
+        let directions = of_figure
+            .map(|reduction| (reduction.change.difference.direction(), reduction.against.to_string()));
+        grouped(&directions.collect::<Vec<_>>(), ["larger", "smaller", "not clearly different"], "against")
     };
-    let slowdowns = |difference: &dyn Fn(usize) -> Direction| {
-        let policies = counterfactual.slowdowns.iter().enumerate();
-        let directions: Vec<(Direction, String)> =
-            policies.map(|(index, slowdown)| (difference(index), slowdown.policy.to_string())).collect();
-        grouped(&directions, ["higher", "lower", "not clearly different"], "under")
+    let words = ["higher", "lower", "not clearly different"];
+    let slowdowns = |change: fn(&SlowdownChange) -> &Change| {
+        let directions = counterfactual
+            .slowdowns
+            .iter()
+            .map(|slowdown| (change(slowdown).difference.direction(), slowdown.policy.to_string()));
+        grouped(&directions.collect::<Vec<_>>(), words, "under")
     };
-    let mean = slowdowns(&|index| counterfactual.slowdowns[index].mean.difference.direction());
-    let p95 = slowdowns(&|index| counterfactual.slowdowns[index].p95.difference.direction());
-    text + &format!(
-        "\nIn short, with a blind GPU the gain in makespan is {}, the gain in mean JCT {}, the mean slowdown {mean}, and its 95th \
-         percentile {p95}.\n\n",
+    let runs = |figure: &str| {
+        let affected = counterfactual.runs.iter().filter(|run| run.affected);
+        let directions = affected.filter_map(|run| {
+            Some((run.figure(figure)?.difference.direction(), format!("{} on {}", run.policy, run.trace)))
+        });
+        grouped(&directions.collect::<Vec<_>>(), words, "for")
+    };
+    format!(
+        "\
+In short, with a blind GPU
+
+- the gain in makespan is {};
+- the gain in mean JCT is {};
+- the mean slowdown is {}, and its 95th percentile {};
+- run by run, makespan is {};
+- energy is {}.
+",
         gains("makespan_s"),
         gains("jct_mean_s"),
+        slowdowns(|slowdown| &slowdown.mean),
+        slowdowns(|slowdown| &slowdown.p95),
+        runs("makespan_s"),
+        runs("energy_j"),
     )
 }
 
@@ -182,7 +208,7 @@ fn reduction_row(reduction: &ReductionChange) -> Row {
 
 fn run_row(run: &CounterfactualRun, figure: &(&str, &str, f64, usize)) -> Option<Row> {
     let (name, heading, unit, decimals) = *figure;
-    let (_, change) = run.figures.iter().find(|(known, _)| known == name)?;
+    let change = run.figure(name)?;
     let mut row = change_row(format!("{} {}", run.trace, run.policy), String::new(), change, unit, decimals);
     row.insert("figure".into(), heading.into());
     Some(row)

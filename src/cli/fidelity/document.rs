@@ -2,7 +2,7 @@
 
 use super::FIGURES;
 use super::blind_gpu;
-use super::fitted::{Calibration, SOURCES};
+use super::fitted::{Calibration, OUT_OF_SAMPLE, SOURCES};
 use crate::cli::validate::report::Sections;
 use crate::experiment::{Condition, Counterfactual, Evaluation, Scope, Status, Validation};
 use crate::report::{Row, row};
@@ -38,6 +38,7 @@ impl Document<'_> {
         self.left_out(&mut sections);
         blind_gpu::section(&mut sections, self.counterfactual);
         self.figure(&mut sections, blind_gpu::FIGURE);
+        blind_gpu::tables(&mut sections, self.counterfactual);
         self.runs(&mut sections);
         sections.finish()
     }
@@ -81,6 +82,7 @@ Constants were fitted to some of these runs, whose errors are then not those of 
             ("in_sample", "not out of sample"),
         ];
         sections.rows(&rows, &columns);
+        sections.text += OUT_OF_SAMPLE;
     }
 
     fn targets(&self, sections: &mut Sections) {
@@ -92,10 +94,10 @@ Constants were fitted to some of these runs, whose errors are then not those of 
             with(Status::Met),
             with(Status::Missed)
         );
-        for shortfall in self.validation.shortfalls() {
-            sections.text += &format!("- Missed: {shortfall}.\n");
+        let shortfalls = self.validation.shortfalls();
+        if !shortfalls.is_empty() {
+            sections.text += &format!("- Missed: {}.\n\n", shortfalls.join(".\n- Missed: "));
         }
-        sections.text += "\n";
         sections.closing(self.validation);
     }
 

@@ -30,6 +30,13 @@ pub(super) const SOURCES: [[&str; 3]; 8] = [
     ],
 ];
 
+/// What the table comes to.
+pub(super) const OUT_OF_SAMPLE: &str = "\
+Of makespan, JCTs and execution times, only those of lucid were in no fit of their own; what the others would be out of sample, the
+traces left out tell (below).
+
+";
+
 /// A fit done anew, for its errors.
 pub(super) struct Calibration {
     /// Command that does it.

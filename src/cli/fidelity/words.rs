@@ -21,10 +21,10 @@ pub(super) fn verdict(
         }
     };
     let share = whole.map_or(String::new(), |(whole, name)| {
-        format!(", which is {:.0} % {name} as measured", 100.0 * mean.abs() / whole)
+        format!(", which is {:.1} % {name}", 100.0 * mean.abs() / whole)
     });
     format!(
-        "{said} by {:.2}{unit} on average (90 % confidence {:.2} to {:.2}){share}; by pairs of runs it goes from {:+.2} to \
+        "{said} by {:.2}{unit} on average (90 % confidence {:.2} to {:.2}){share}; between pairs of runs it goes from {:+.2} to \
          {:+.2}.",
         mean.abs(),
         low.abs().min(high.abs()),
@@ -74,12 +74,13 @@ mod tests {
         };
         assert_eq!(
             say(2.0, 0.5, Some((8.0, "of the gain"))),
-            "It grew by 2.00 points on average (90 % confidence 1.50 to 2.50), which is 25 % of the gain as measured; by pairs \
-             of runs it goes from -1.00 to +5.00."
+            "It grew by 2.00 points on average (90 % confidence 1.50 to 2.50), which is 25.0 % of the gain; between pairs of \
+             runs it goes from -1.00 to +5.00."
         );
         assert_eq!(
             say(-2.0, 0.5, None),
-            "It shrank by 2.00 points on average (90 % confidence 1.50 to 2.50); by pairs of runs it goes from -5.00 to +1.00."
+            "It shrank by 2.00 points on average (90 % confidence 1.50 to 2.50); between pairs of runs it goes from -5.00 to \
+             +1.00."
         );
         for mean in [0.4, -0.4, 0.0] {
             assert!(

@@ -167,6 +167,12 @@ impl Replays<'_> {
     }
 }
 
+impl CounterfactualRun {
+    pub fn figure(&self, name: &str) -> Option<&Change> {
+        self.figures.iter().find(|(known, _)| known == name).map(|(_, change)| change)
+    }
+}
+
 impl Change {
     fn of(as_measured: Vec<f64>, sound: Vec<f64>) -> Change {
         let differences = as_measured.iter().zip(&sound).map(|(a, b)| a - b).collect();
