@@ -287,7 +287,7 @@ fn a_tightened_limit_fails_the_check() {
     for (case, limit, code, says) in [
         (
             "loose",
-            "makespan_s = { mean_error_pct = 50.0, worst_error_pct = 90.0 }\nno_such_j = { mean_error_pct = 1.0 }",
+            "makespan_s = { mean_error_pct = 50.0, worst_error_pct = 90.0 }\nslowdown_mean = { mean_error_pct = 1.0 }",
             0,
             "",
         ),
@@ -317,6 +317,14 @@ fn a_tightened_limit_fails_the_check() {
         assert!(stdout.contains("Targets"), "{case}: results are shown all the same");
         assert_eq!(stdout.contains("not measured"), case == "loose");
     }
+}
+
+#[test]
+fn limits_on_unknown_figures_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let evaluation = evaluation(dir.path(), &[("\njct_p95_s = {", "\njct_p59_s = {")]);
+    let says = "e.toml, key validate.figures.jct_p59_s: no run has this figure; did you mean jct_p95_s";
+    refused(&["--evaluation", &evaluation, "--seeds", "1"], says);
 }
 
 #[test]

@@ -44,11 +44,16 @@ pub const BUILTIN_SOLO_RUNS: (&str, &[u8]) =
 pub struct Report {
     /// A model file.
     pub toml: String,
-    /// Names and values for people.
+    /// Names and values for people. Names of errors begin with `error` or `crowd error,`.
     pub lines: Vec<(String, String)>,
 }
 
 impl Report {
+    /// The lines on errors of what was chosen, in the fit and on what was left out.
+    pub fn error_lines(&self) -> impl Iterator<Item = &(String, String)> {
+        self.lines.iter().filter(|(name, _)| name.starts_with("error") || name.starts_with("crowd error,"))
+    }
+
     fn line(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.lines.push((name.into(), value.into()));
     }
@@ -251,7 +256,10 @@ pub fn run_cadence(timelines: (&str, &[u8]), catalogue: &Catalogue, cluster: &Cl
         report.line(format!("error of the total runtime, {} left out", left.trace), value);
     }
     report.line("error of a job's runtime, trace left out", format!("{:.2} %", 100.0 * cadence.job_error()));
-    report.line("the same without factors", format!("{:.2} %", 100.0 * cadence.job_error_without));
+    report.line(
+        "error of a job's runtime, without factors",
+        format!("{:.2} %", 100.0 * cadence.job_error_without),
+    );
     Ok(report)
 }
 

@@ -3,6 +3,7 @@
 mod args;
 mod calibrate;
 mod compare;
+mod fidelity;
 mod figures;
 mod list;
 mod output;
@@ -41,6 +42,7 @@ enum Command {
     Compare(compare::CompareArgs),
     Reproduce(reproduce::ReproduceArgs),
     Validate(validate::ValidateArgs),
+    Fidelity(fidelity::FidelityArgs),
     Calibrate(calibrate::CalibrateArgs),
     List(list::ListArgs),
 }
@@ -62,6 +64,7 @@ fn execute(command: Command) -> Result<()> {
         Command::Compare(args) => args.execute(),
         Command::Reproduce(args) => args.execute(),
         Command::Validate(args) => args.execute(),
+        Command::Fidelity(args) => args.execute(),
         Command::Calibrate(args) => args.execute(),
         Command::List(args) => args.execute(),
     }

@@ -1,6 +1,8 @@
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
+use indicatif::{ProgressBar, ProgressStyle};
+
 use crate::error::{Error, Result};
 use crate::policy::{MemorySource, Params, PolicyKind, PolicySpec};
 use crate::sim::World;
@@ -62,4 +64,16 @@ pub(super) fn note_missing_estimates(world: &World, policy: &PolicySpec, params:
 /// Makes the output directory, with its parents, unless it is there.
 pub(super) fn make_dir(dir: &Path) -> Result<()> {
     std::fs::create_dir_all(dir).map_err(|e| Error::write(dir, e))
+}
+
+/// Does something that calls back after each of `runs` runs, with a bar on standard error while it lasts, if that is a
+/// terminal.
+pub(super) fn with_progress<T>(runs: u64, work: impl FnOnce(&(dyn Fn() + Sync)) -> T) -> T {
+    let bar = ProgressBar::new(runs);
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len} runs, {eta} left") {
+        bar.set_style(style);
+    }
+    let done = work(&|| bar.inc(1));
+    bar.finish_and_clear();
+    done
 }

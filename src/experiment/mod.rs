@@ -21,6 +21,8 @@ pub use threshold_data::{StudyData, StudyFigures, StudyJob, StudySequence, Study
 pub use threshold_result::{SettingResult, ThresholdStudy};
 pub use threshold_study::{StudyReplay, StudyRuns};
 pub use validation::{
-    Aggregate, Errors, FigureLimits, Interval, JobErrors, Reference, Scope, Status, Target, Targets,
+    Aggregate, Change, Counterfactual, CounterfactualRun, Difference, Direction, Errors, FigureLimits,
+    Interval, JobErrors, ReductionChange, Reference, Scope, SlowdownChange, Status, Target, Targets,
     ValidatedFigure, ValidatedHeadline, ValidatedJob, ValidatedJobs, ValidatedRun, Validation, validate,
+    validate_with_sound_telemetry,
 };

@@ -1,6 +1,7 @@
 use serde::Serialize;
 
 use super::{Resources, mean, quantile_of_sorted};
+use crate::engine::Time;
 use crate::sim::{GpuRecord, JobRecord, Outcome, RunRecord};
 
 /// A per-job figure condensed over the jobs that completed. Quantiles interpolate linearly between order
@@ -103,6 +104,23 @@ impl Summary {
             gpus: record.gpus.clone(),
             events: record.events,
         }
+    }
+
+    /// The names of [`Summary::figures`], which are the same for every run.
+    pub fn figure_names() -> Vec<String> {
+        let empty = RunRecord {
+            trace: String::new(),
+            policy: String::new(),
+            seed: 0,
+            jobs: Vec::new(),
+            attempts: Vec::new(),
+            attempt_gpus: Vec::new(),
+            gpus: Vec::new(),
+            events: 0,
+            start: Time::ZERO,
+            end: Time::ZERO,
+        };
+        Summary::of(&empty).figures().into_iter().map(|(name, _)| name).collect()
     }
 
     /// All figures by name, in the order of every table: quantities in their unit, counts, sums, use of the GPUs.

@@ -85,10 +85,17 @@ pub fn rows_to_table(format: Format, rows: &[Row], columns: &[(&str, &str)]) -> 
         // Wraps at the width of the terminal, if it is one.
         table.set_content_arrangement(ContentArrangement::Dynamic);
     }
-    table.set_header(columns.iter().map(|(_, heading)| *heading));
+    // In Markdown a bar ends a cell, and a line its row.
+    let shown = |text: String| match format {
+        Format::Markdown => text.replace('|', "\\|").replace(['\n', '\r'], " "),
+        _ => text,
+    };
+    table.set_header(columns.iter().map(|(_, heading)| shown((*heading).to_owned())));
     for row in rows {
         table.add_row(
-            columns.iter().map(|(name, _)| row.get(*name).map_or(String::new(), |value| cell(name, value))),
+            columns
+                .iter()
+                .map(|(name, _)| shown(row.get(*name).map_or(String::new(), |value| cell(name, value)))),
         );
     }
     for (index, (name, _)) in columns.iter().enumerate() {
@@ -130,6 +137,15 @@ mod tests {
     fn csv_quotes_what_needs_it_and_blanks_null() {
         let rows = [row([("a", "x,y".into()), ("b", Value::Null), ("c", 1.5.into())])];
         assert_eq!(rows_to_csv(&rows).unwrap(), "a,b,c\n\"x,y\",,1.5\n");
+    }
+
+    #[test]
+    fn bars_and_line_ends_stay_in_their_markdown_cell() {
+        let rows = [row([("a", "x|y\nz".into()), ("b", "end".into())])];
+        let columns = [("a", "p|q"), ("b", "b")];
+        let text = rows_to_table(Format::Markdown, &rows, &columns);
+        assert!(text.contains("p\\|q") && text.contains("| x\\|y z | end |"), "{text}");
+        assert!(rows_to_table(Format::Table, &rows, &columns).contains("x|y"));
     }
 
     #[test]

@@ -18,7 +18,10 @@ const ERRORS: [(&str, &str); 4] = [
 ];
 
 /// Draws what there is data for; names and captions.
-pub(super) fn write(dir: &Path, validation: &Validation) -> Result<Vec<(&'static str, &'static str)>> {
+pub(in crate::cli) fn write(
+    dir: &Path,
+    validation: &Validation,
+) -> Result<Vec<(&'static str, &'static str)>> {
     let mut drawn = Vec::new();
     let mut add = |name: &'static str, caption, figure| {
         drawn.push((name, caption));

@@ -1,15 +1,13 @@
-mod figures;
-mod report;
-mod rows;
+pub(super) mod figures;
+pub(super) mod report;
+pub(super) mod rows;
 
 use std::path::{Path, PathBuf};
 
-use indicatif::{ProgressBar, ProgressStyle};
-
 use super::args::{FormatArg, InputArgs};
-use super::output::{make_dir, note, print};
+use super::output::{make_dir, note, print, with_progress};
 use crate::error::{Error, Result, input_error};
-use crate::experiment::{Evaluation, MeasuredJobs, MeasuredRuns, Reference, Settings, Validation, validate};
+use crate::experiment::{Evaluation, MeasuredJobs, MeasuredRuns, Reference, Validation, validate};
 use crate::report::{Format, atomic, rows_to_csv};
 
 /// Replay measured runs over many seeds: errors of the medians, and whether the intervals cover what was measured
@@ -62,7 +60,9 @@ impl ValidateArgs {
         }
         reference.notes().for_each(note);
         let settings = self.inputs.load()?;
-        let validation = replay(&reference, &settings, self.seeds)?;
+        let validation = with_progress(reference.run_count() as u64 * self.seeds, |replayed| {
+            validate(&reference, &settings, self.seeds, replayed)
+        })?;
         let json = rows::json_text(&validation)?;
         if let Some(dir) = &self.out {
             write(dir, &validation, &json)?;
@@ -100,17 +100,6 @@ impl ValidateArgs {
             }
         }
     }
-}
-
-/// With a bar on standard error while it lasts, if that is a terminal.
-fn replay(reference: &Reference, settings: &Settings, seeds: u64) -> Result<Validation> {
-    let bar = ProgressBar::new(reference.run_count() as u64 * seeds);
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len} runs, {eta} left") {
-        bar.set_style(style);
-    }
-    let validation = validate(reference, settings, seeds, &|| bar.inc(1));
-    bar.finish_and_clear();
-    validation
 }
 
 fn write(dir: &Path, validation: &Validation, json: &str) -> Result<()> {

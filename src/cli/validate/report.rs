@@ -1,18 +1,21 @@
 //! A validation for reading.
 
+use serde_json::Value;
+
 use super::rows;
-use crate::experiment::{Interval, Scope, ValidatedRun, Validation};
+use crate::experiment::{Aggregate, Interval, Scope, ValidatedRun, Validation};
 use crate::report::{Format, Row, row, rows_to_table};
 
-type Columns<'a> = &'a [(&'a str, &'a str)];
+pub(in crate::cli) type Columns<'a> = &'a [(&'a str, &'a str)];
 
-/// Figures of the table of runs: name, heading.
-const FIGURES: [(&str, &str); 5] = [
-    ("makespan_s", "Makespan [s]"),
-    ("jct_mean_s", "Mean JCT [s]"),
-    ("jct_p95_s", "95th percentile of JCT [s]"),
-    ("execution_time_mean_s", "Mean execution time [s]"),
-    ("failed_attempts", "Failed attempts"),
+/// Figures that have a table of runs: name, heading, and what the heading's unit is in the figure's.
+pub(in crate::cli) const FIGURES: [(&str, &str, f64); 6] = [
+    ("makespan_s", "Makespan [s]", 1.0),
+    ("jct_mean_s", "Mean JCT [s]", 1.0),
+    ("jct_p95_s", "95th percentile of JCT [s]", 1.0),
+    ("execution_time_mean_s", "Mean execution time [s]", 1.0),
+    ("failed_attempts", "Failed attempts", 1.0),
+    ("energy_j", "Energy [kJ]", 1000.0),
 ];
 
 const RUN: Columns<'static> = &[
@@ -38,6 +41,16 @@ const FIGURE: Columns<'static> = &[
     ("p95", "95 %"),
     ("error_pct", "error [%]"),
     ("inside", "inside"),
+];
+const SCOPED: Columns<'static> = &[
+    ("over", "over"),
+    ("figure", "figure"),
+    ("runs", "runs"),
+    ("mae_pct", "MAE [%]"),
+    ("worst_error_pct", "worst [%]"),
+    ("worst_run", "of"),
+    ("inside_share", "inside"),
+    ("width_median_pct", "width [%]"),
 ];
 const AGGREGATE: Columns<'static> = &[
     ("figure", "figure"),
@@ -78,7 +91,8 @@ const TARGETS: Columns<'static> = &[
 
 /// What is printed: runs, errors over all of them, jobs, headline and targets.
 pub(super) fn sections(format: Format, validation: &Validation) -> String {
-    let mut sections = Sections { format, text: String::new() };
+    let mark = if format == Format::Markdown { "## " } else { "" };
+    let mut sections = Sections { format, mark, text: String::new() };
     let runs: Vec<Row> = validation.runs.iter().map(run_row).collect();
     sections.table(&format!("Medians over {} seeds", validation.seeds), &runs, RUN);
     sections.aggregates("Errors over all runs", validation, &Scope::All);
@@ -89,7 +103,7 @@ pub(super) fn sections(format: Format, validation: &Validation) -> String {
 
 /// report.md: all tables, with the figures (name, caption).
 pub(super) fn document(validation: &Validation, figures: &[(&str, &str)]) -> String {
-    let mut sections = Sections { format: Format::Markdown, text: "# Validation\n\n".to_owned() };
+    let mut sections = Sections::document("# Validation\n\n", "## ");
     sections.text += &format!(
         "{} measured runs, each replayed under seeds 1 to {} and under the telemetry condition of its measured run. Errors \
          are those of the median over seeds; *inside*: whether the 90 % interval over seeds (5th to 95th percentile) holds \
@@ -100,16 +114,11 @@ pub(super) fn document(validation: &Validation, figures: &[(&str, &str)]) -> Str
     );
     sections.closing(validation);
     for (name, caption) in figures {
-        sections.text += &format!("![{name}]({name}.svg)\n\n{caption}\n\n");
+        sections.figure("", name, caption);
     }
     sections.aggregates("Errors over all runs", validation, &Scope::All);
     sections.jobs(validation, true);
-    for (name, title) in FIGURES {
-        let rows: Vec<Row> = validation.runs.iter().filter_map(|run| figure_row(run, name)).collect();
-        if !rows.is_empty() {
-            sections.table(title, &rows, FIGURE);
-        }
-    }
+    sections.runs(validation);
     let mut scopes: Vec<&Scope> = Vec::new();
     for aggregate in &validation.aggregates {
         if aggregate.scope != Scope::All && !scopes.contains(&&aggregate.scope) {
@@ -119,38 +128,66 @@ pub(super) fn document(validation: &Validation, figures: &[(&str, &str)]) -> Str
     for scope in scopes {
         sections.aggregates(&format!("Errors: {}", name(scope)), validation, scope);
     }
-    sections.text.truncate(sections.text.trim_end().len());
-    sections.text + "\n"
+    sections.finish()
 }
 
 /// Text of titled tables.
-struct Sections {
+pub(in crate::cli) struct Sections {
     format: Format,
-    text: String,
+    /// In front of a table's title.
+    mark: &'static str,
+    pub text: String,
 }
 
 impl Sections {
-    fn table(&mut self, title: &str, rows: &[Row], columns: Columns<'_>) {
-        let mark = if self.format == Format::Markdown { "## " } else { "" };
-        let table = rows_to_table(self.format, rows, columns);
-        self.text += &format!("{mark}{title}\n\n{table}\n");
+    /// A Markdown document that begins with `text`.
+    pub fn document(text: &str, mark: &'static str) -> Sections {
+        Sections { format: Format::Markdown, mark, text: text.to_owned() }
     }
 
-    fn aggregates(&mut self, title: &str, validation: &Validation, scope: &Scope) {
-        let rows = validation.aggregates.iter().zip(rows::aggregate_rows(validation));
-        let rows: Vec<Row> = rows
-            .filter(|(aggregate, _)| aggregate.scope == *scope)
-            .map(|(aggregate, mut row)| {
-                let worst = aggregate.error_pct.as_ref().unwrap_or(&aggregate.difference);
-                let (trace, policy) = &worst.worst_run;
-                row.insert("worst_run".into(), format!("{trace} {policy}").into());
-                row
-            })
-            .collect();
-        self.table(title, &rows, AGGREGATE);
+    pub fn finish(mut self) -> String {
+        self.text.truncate(self.text.trim_end().len());
+        self.text + "\n"
     }
 
-    fn jobs(&mut self, validation: &Validation, each_run: bool) {
+    pub fn table(&mut self, title: &str, rows: &[Row], columns: Columns<'_>) {
+        self.text += &format!("{}{title}\n\n", self.mark);
+        self.rows(rows, columns);
+    }
+
+    pub fn rows(&mut self, rows: &[Row], columns: Columns<'_>) {
+        self.text += &format!("{}\n", rows_to_table(self.format, rows, columns));
+    }
+
+    /// Of a file `DIRname.svg`.
+    pub fn figure(&mut self, dir: &str, name: &str, caption: &str) {
+        self.text += &format!("![{name}]({dir}{name}.svg)\n\n{caption}\n\n");
+    }
+
+    pub fn aggregates(&mut self, title: &str, validation: &Validation, scope: &Scope) {
+        self.table(title, &aggregates(validation, |aggregate| aggregate.scope == *scope), AGGREGATE);
+    }
+
+    /// The figures that have a table of runs, by policy and by trace.
+    pub fn scoped_aggregates(&mut self, title: &str, validation: &Validation) {
+        let main = |figure: &str| FIGURES.iter().any(|(name, ..)| *name == figure);
+        let rows =
+            aggregates(validation, |aggregate| aggregate.scope != Scope::All && main(&aggregate.figure));
+        self.table(title, &rows, SCOPED);
+    }
+
+    /// A table of runs for each figure.
+    pub fn runs(&mut self, validation: &Validation) {
+        for (name, title, unit) in FIGURES {
+            let rows = validation.runs.iter().filter_map(|run| figure_row(run, name, unit));
+            let rows: Vec<Row> = rows.collect();
+            if !rows.is_empty() {
+                self.table(title, &rows, FIGURE);
+            }
+        }
+    }
+
+    pub fn jobs(&mut self, validation: &Validation, each_run: bool) {
         let rows = validation.job_errors.iter().zip(rows::job_error_rows(validation));
         let rows: Vec<Row> = rows
             .filter(|(errors, _)| each_run || !matches!(errors.scope, Scope::Run(..)))
@@ -165,7 +202,7 @@ impl Sections {
     }
 
     /// Headline and targets, where there are any.
-    fn closing(&mut self, validation: &Validation) {
+    pub fn closing(&mut self, validation: &Validation) {
         let headline = validation.headline.iter().zip(rows::headline_rows(validation));
         let headline: Vec<Row> = headline
             .map(|(reduction, mut row)| {
@@ -213,19 +250,37 @@ fn run_row(run: &ValidatedRun) -> Row {
     row
 }
 
-fn figure_row(run: &ValidatedRun, name: &str) -> Option<Row> {
+fn figure_row(run: &ValidatedRun, name: &str, unit: f64) -> Option<Row> {
     let figure = run.figure(name)?;
     let Interval { median, p5, p95 } = figure.simulated;
+    let shown = |value: f64| -> Value {
+        let whole = figure.is_count && value.fract() == 0.0;
+        if whole { (value as u64).into() } else { (value / unit).into() }
+    };
     Some(row([
         ("trace", run.trace.as_str().into()),
         ("policy", run.policy.to_string().into()),
-        ("measured", rows::measured(figure)),
-        ("median", median.into()),
-        ("p5", p5.into()),
-        ("p95", p95.into()),
+        ("measured", shown(figure.measured)),
+        ("median", shown(median)),
+        ("p5", shown(p5)),
+        ("p95", shown(p95)),
         ("error_pct", figure.error_pct().into()),
         ("inside", yes(figure.is_inside()).into()),
     ]))
+}
+
+/// With the run of the worst error, or of the worst difference where there is no error.
+fn aggregates(validation: &Validation, keep: impl Fn(&Aggregate) -> bool) -> Vec<Row> {
+    let rows = validation.aggregates.iter().zip(rows::aggregate_rows(validation));
+    rows.filter(|(aggregate, _)| keep(aggregate))
+        .map(|(aggregate, mut row)| {
+            let worst = aggregate.error_pct.as_ref().unwrap_or(&aggregate.difference);
+            let (trace, policy) = &worst.worst_run;
+            row.insert("worst_run".into(), format!("{trace} {policy}").into());
+            row.insert("over".into(), name(&aggregate.scope).into());
+            row
+        })
+        .collect()
 }
 
 fn yes(inside: bool) -> &'static str {

@@ -44,7 +44,7 @@ pub(super) fn job_rows(validation: &Validation) -> Vec<Row> {
 }
 
 /// aggregate.csv: by scope, then figure.
-pub(super) fn aggregate_rows(validation: &Validation) -> Vec<Row> {
+pub(in crate::cli) fn aggregate_rows(validation: &Validation) -> Vec<Row> {
     let rows = validation.aggregates.iter().map(|aggregate| {
         let mut row = scope_row(&aggregate.scope);
         row.insert("figure".into(), aggregate.figure.as_str().into());

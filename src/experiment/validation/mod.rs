@@ -2,17 +2,21 @@
 //! measured.
 
 mod aggregate;
+mod counterfactual;
 mod reference;
 mod replay;
 mod run;
 mod targets;
 
 pub use aggregate::{Aggregate, Errors, JobErrors, Scope};
+pub use counterfactual::{
+    Change, Counterfactual, CounterfactualRun, Difference, Direction, ReductionChange, SlowdownChange,
+};
 pub use reference::Reference;
 pub use run::{Interval, ValidatedFigure, ValidatedJob, ValidatedJobs, ValidatedRun};
 pub use targets::{FigureLimits, Status, Target, Targets};
 
-use self::replay::Replay;
+use self::replay::{Replay, SOUND, Telemetry};
 use super::Settings;
 use super::reproduction::reduction_pct;
 use crate::error::{Result, input_error};
@@ -55,21 +59,53 @@ pub fn validate(
     seeds: u64,
     replayed: &(dyn Fn() + Sync),
 ) -> Result<Validation> {
+    Ok(Validation::of(reference, &replay(reference, settings, seeds, Telemetry::AsMeasured, replayed)?))
+}
+
+/// Replays as [`validate`] does, and all runs once more with sound telemetry on all GPUs.
+///
+/// `replayed` is called twice per measured run and seed.
+///
+/// # Errors
+/// As of [`validate`].
+pub fn validate_with_sound_telemetry(
+    reference: &Reference,
+    settings: &Settings,
+    seeds: u64,
+    replayed: &(dyn Fn() + Sync),
+) -> Result<(Validation, Counterfactual)> {
+    let replay = |telemetry| replay(reference, settings, seeds, telemetry, replayed);
+    let (as_measured, sound) = (replay(Telemetry::AsMeasured)?, replay(Telemetry::Sound)?);
+    let counterfactual = Counterfactual::of(reference, &as_measured, &sound);
+    Ok((Validation::of(reference, &as_measured), counterfactual))
+}
+
+fn replay<'a>(
+    reference: &'a Reference,
+    settings: &Settings,
+    seeds: u64,
+    telemetry: Telemetry,
+    replayed: &(dyn Fn() + Sync),
+) -> Result<Replay<'a>> {
     settings.refuse_condition()?;
     if seeds == 0 {
         return Err(input_error!("0 seeds: expected at least 1; intervals take about 20"));
     }
-    let replay = Replay::of(reference, settings, seeds, replayed)?;
-    let runs: Vec<ValidatedRun> =
-        (0..reference.runs.len()).map(|index| ValidatedRun::of(&replay, index)).collect();
-    let aggregates = Aggregate::of(&runs);
-    let headline = headline(reference, &replay);
-    let targets =
-        reference.targets.as_ref().map_or(Vec::new(), |targets| targets.compare(&aggregates, &headline));
-    Ok(Validation { seeds, job_errors: JobErrors::of(&runs), runs, aggregates, headline, targets })
+    Replay::of(reference, settings, seeds, telemetry, replayed)
 }
 
 impl Validation {
+    fn of(reference: &Reference, replay: &Replay<'_>) -> Validation {
+        let runs: Vec<ValidatedRun> =
+            (0..reference.runs.len()).map(|index| ValidatedRun::of(replay, index)).collect();
+        let aggregates = Aggregate::of(&runs);
+        let headline = headline(reference, replay);
+        let targets =
+            reference.targets.as_ref().map_or(Vec::new(), |targets| targets.compare(&aggregates, &headline));
+        let (seeds, job_errors) = (replay.seeds() as u64, JobErrors::of(&runs));
+        Validation { seeds, job_errors, runs, aggregates, headline, targets }
+    }
+
     /// The targets that were missed, a sentence each.
     pub fn shortfalls(&self) -> Vec<String> {
         self.targets.iter().filter(|target| target.status == Status::Missed).map(Target::to_string).collect()

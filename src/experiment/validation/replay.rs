@@ -9,6 +9,17 @@ use crate::metrics::{Figure, Summary};
 use crate::policy::Params;
 use crate::sim::{JobRecord, NoObserver, World, simulate};
 
+/// The value of `telemetry_blind_gpu` for sound telemetry on all GPUs.
+pub(super) const SOUND: &str = "none";
+
+/// Under which telemetry condition runs are replayed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Telemetry {
+    /// That of the measured run; where it is not known which GPU was blind, it is drawn for every seed.
+    AsMeasured,
+    Sound,
+}
+
 /// What is kept of the simulated runs: figures, and completion times of jobs.
 pub(super) struct Replay<'a> {
     reference: &'a Reference,
@@ -33,6 +44,7 @@ impl<'a> Replay<'a> {
         reference: &'a Reference,
         settings: &Settings,
         seeds: u64,
+        telemetry: Telemetry,
         replayed: &(dyn Fn() + Sync),
     ) -> Result<Replay<'a>> {
         let worlds = reference.worlds(settings)?;
@@ -49,7 +61,11 @@ impl<'a> Replay<'a> {
             .iter()
             .map(|(_, run)| {
                 let mut params = settings.params(&run.policy)?;
-                params.set("telemetry_blind_gpu", run.telemetry.over_seeds())?;
+                let blind = match telemetry {
+                    Telemetry::AsMeasured => run.telemetry.over_seeds(),
+                    Telemetry::Sound => SOUND,
+                };
+                params.set("telemetry_blind_gpu", blind)?;
                 Ok(params)
             })
             .collect::<Result<Vec<Params>>>()?;

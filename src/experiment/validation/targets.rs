@@ -3,8 +3,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{Aggregate, Scope, ValidatedHeadline};
-use crate::error::{Result, input_error};
+use crate::error::{Result, did_you_mean, input_error};
 use crate::experiment::reproduction::exceeds;
+use crate::metrics::Summary;
 
 /// What a validation is held to: limits of an evaluation file's `[validate]`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -52,15 +53,22 @@ pub struct Target {
 pub enum Status {
     Met,
     Missed,
-    /// The measured results, or the simulated ones, lack the figure.
+    /// The measured results lack the figure.
     NotMeasured,
 }
 
 const INSIDE_SHARE: &str = "inside_share";
 
 impl Targets {
-    /// Refuses limits that nothing can be held to.
+    /// Refuses limits that nothing can be held to: on what no run has, or out of range.
     pub(in crate::experiment) fn check_limits(&self, source: &str) -> Result<()> {
+        let known = Summary::figure_names();
+        if let Some(name) = self.figures.keys().find(|name| !known.contains(name)) {
+            return Err(input_error!(
+                "{source}, key validate.figures.{name}: no run has this figure; {}docs/formats.md lists those of a summary",
+                did_you_mean(name, known.iter().map(String::as_str))
+            ));
+        }
         let headline =
             self.headline_difference_points.map(|limit| ("headline_difference_points".to_owned(), limit));
         let figures = self.figures.iter().flat_map(|(name, limits)| {
@@ -231,14 +239,21 @@ mod tests {
     }
 
     #[test]
-    fn limits_out_of_range_are_refused() {
+    fn limits_out_of_range_and_unknown_figures_are_refused() {
         for (limits, says) in [
             ("headline_difference_points = -1.0", "key validate.headline_difference_points: found -1"),
             (
-                "figures.x.inside_share = 1.5",
-                "key validate.figures.x.inside_share: found 1.5; expected a number from 0 to 1",
+                "figures.energy_j.inside_share = 1.5",
+                "key validate.figures.energy_j.inside_share: found 1.5; expected a number from 0 to 1",
             ),
-            ("figures.x.mean_error_pct = nan", "key validate.figures.x.mean_error_pct: found NaN"),
+            (
+                "figures.energy_j.mean_error_pct = nan",
+                "key validate.figures.energy_j.mean_error_pct: found NaN",
+            ),
+            (
+                "figures.makespan.mean_error_pct = 1.0",
+                "key validate.figures.makespan: no run has this figure; did you mean makespan_s",
+            ),
         ] {
             let targets: Targets = toml::from_str(limits).unwrap();
             let message = targets.check_limits("e.toml").unwrap_err().to_string();

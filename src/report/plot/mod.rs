@@ -3,6 +3,7 @@
 //! Deterministic to the byte, and independent of the machine's fonts: DejaVu Sans is embedded.
 
 mod activity;
+mod conditions;
 mod ecdf;
 mod ecdf_panels;
 mod errors;
@@ -22,6 +23,7 @@ mod timeline;
 use std::path::{Path, PathBuf};
 
 pub use activity::activity;
+pub use conditions::{ConditionGroup, ConditionPanel, conditions};
 pub use ecdf::{Quantity, ecdf};
 pub use ecdf_panels::{EcdfPanel, Twins, ecdf_panels};
 pub use errors::errors;
