@@ -178,8 +178,8 @@ pub fn run_noise(
         spreads.each_ref().map(describe)
     });
     if let Some([with_factors, without]) = &described {
-        report.line("rms error of contended rates, factors, pair left out", with_factors.as_str());
-        report.line("rms error of contended rates, profiles, workload left out", without.as_str());
+        report.line("error, contended rates (rms), factors, pair left out", with_factors.as_str());
+        report.line("error, contended rates (rms), profiles, workload left out", without.as_str());
     }
     let command = command(source, solo_runs, pairs_csv, catalogue);
     let about_startup = match startup {

@@ -3,6 +3,7 @@
 use super::FIGURES;
 use super::blind_gpu;
 use super::fitted::{Calibration, OUT_OF_SAMPLE, SOURCES};
+use super::threshold::{self, Replayed};
 use crate::cli::validate::report::Sections;
 use crate::experiment::{Condition, Counterfactual, Evaluation, Scope, Status, Validation};
 use crate::report::{Row, row};
@@ -14,6 +15,7 @@ pub(super) struct Document<'a> {
     pub validation: &'a Validation,
     pub counterfactual: &'a Counterfactual,
     pub calibrations: &'a [Calibration],
+    pub threshold_study: &'a Replayed,
     /// Names and captions.
     pub figures: &'a [(&'static str, &'static str)],
 }
@@ -35,6 +37,7 @@ impl Document<'_> {
         self.targets(&mut sections);
         self.errors(&mut sections);
         self.jobs(&mut sections);
+        threshold::section(&mut sections, self.threshold_study);
         self.left_out(&mut sections);
         blind_gpu::section(&mut sections, self.counterfactual);
         self.figure(&mut sections, blind_gpu::FIGURE);

@@ -1,28 +1,29 @@
 //! What was fitted to what, and how it does on what was left out of the fit.
 
 use crate::calibrate::{
-    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_TIMELINES, Report, run_cadence, run_host, run_pairs, run_power,
+    BUILTIN_MULTIWAY, BUILTIN_PAIRS, BUILTIN_SOLO_RUNS, BUILTIN_TIMELINES, Report, run_cadence, run_noise,
+    run_pairs, run_power, run_telemetry,
 };
 use crate::error::Result;
-use crate::experiment::{Evaluation, Settings};
+use crate::experiment::{Evaluation, Settings, StudyData};
 
 /// Constants, what they were fitted to or chosen by, and what of the measured runs is in sample for that reason.
 pub(super) const SOURCES: [[&str; 3]; 8] = [
-    ["`interference` but `crowding`", "pairs of jobs on one GPU", "nothing"],
-    ["`interference.crowding`", "runs of two to five jobs on one GPU", "nothing"],
+    ["`interference`", "pairs of jobs on one GPU; `capacity` is 1 by its meaning", "nothing"],
     [
-        "`runtime_factors`, `noise.runtime_sigma`, `detection_lag_s`, `dispatch_lag_s`, `tick_s`",
+        "`runtime_factors`, `detection_lag_s`, `dispatch_lag_s`, `tick_s`",
         "timelines of the exclusive runs; `tick_s` of the other policies: of the aegis runs",
         "all of the exclusive runs; intervals between dispatches of aegis",
     ],
-    [
-        "`host.slowdown_per_job`",
-        "makespan, mean JCT and mean execution time of horus, aegis and its variants",
-        "these figures of these runs",
-    ],
     ["`power`", "power and GPU utilisation of all runs", "energy and power of all runs"],
     ["`telemetry.gpu_util_combination`", "GPU utilisation of all runs", "GPU utilisation of all runs"],
-    ["`telemetry.dwell_s`", "trials of the threshold study", "nothing"],
+    ["dwell times in `telemetry`", "the threshold study", "nothing"],
+    ["`telemetry.closing_activity`", "pairs of jobs, and runs of two to five jobs, on one GPU", "nothing"],
+    [
+        "`noise`",
+        "repeats among the exclusive runs, further runs of workloads alone, failed attempts of aegis, errors on pairs",
+        "widths of intervals, not medians",
+    ],
     [
         "`memory`",
         "failed attempts of all runs; one moment of the aegis run on saturn; gpt2_xl in the aegis runs",
@@ -32,8 +33,8 @@ pub(super) const SOURCES: [[&str; 3]; 8] = [
 
 /// What the table comes to.
 pub(super) const OUT_OF_SAMPLE: &str = "\
-Of makespan, JCTs and execution times, only those of lucid were in no fit of their own; what the others would be out of sample, the
-traces left out tell (below).
+So makespan, JCTs and execution times of the runs in which jobs share GPUs (horus, lucid, aegis and its variants) are predictions: no
+constant was fitted to them. Those of exclusive are not; what they would be out of sample, the traces left out tell (below).
 
 ";
 
@@ -60,9 +61,14 @@ pub(super) fn calibrations(evaluation: &Evaluation, settings: &Settings) -> Resu
             report: run_cadence(BUILTIN_TIMELINES, catalogue, cluster)?,
         },
         Calibration {
-            command: "calibrate host",
-            about: "Slowdown by a busy host: mean absolute errors of medians over seeds.",
-            report: run_host(evaluation, settings)?,
+            command: "calibrate noise",
+            about: "Run-to-run noise: what is drawn for the error of the interference model.",
+            report: run_noise(BUILTIN_TIMELINES, Some(BUILTIN_SOLO_RUNS), Some(BUILTIN_PAIRS), catalogue)?,
+        },
+        Calibration {
+            command: "calibrate telemetry",
+            about: "Dwell times: the threshold study replayed, each half of its settings with what fits the other.",
+            report: run_telemetry(&StudyData::builtin(), settings)?,
         },
         Calibration {
             command: "calibrate power",

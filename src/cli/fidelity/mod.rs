@@ -1,6 +1,7 @@
 mod blind_gpu;
 mod document;
 mod fitted;
+mod threshold;
 mod words;
 
 use std::path::PathBuf;
@@ -42,6 +43,7 @@ impl FidelityArgs {
             validate_with_sound_telemetry(&reference, &settings, self.seeds, replayed)
         })?;
         let calibrations = fitted::calibrations(&evaluation, &settings)?;
+        let threshold_study = threshold::Replayed::new(&settings)?;
         let dir = self.out.join(FIGURES);
         make_dir(&dir)?;
         let mut drawn = figures::write(&dir, &validation)?;
@@ -52,6 +54,7 @@ impl FidelityArgs {
             validation: &validation,
             counterfactual: &counterfactual,
             calibrations: &calibrations,
+            threshold_study: &threshold_study,
             figures: &drawn,
         };
         atomic::write(&self.out.join("fidelity.md"), document.text().as_bytes())
