@@ -469,6 +469,50 @@ fn noise_is_calibrated_to_what_is_given() {
     aegis_sim(&args).assert().success();
 }
 
+/// A timeline of one exclusive run needs no more than its times where the trace says the rest.
+#[test]
+fn cadence_takes_jobs_from_the_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = include_str!("../experiments/measured/timelines.csv");
+    let mut lines = whole.lines().filter(|line| !line.starts_with('#'));
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let place = |column: &str| header.iter().position(|known| *known == column).unwrap();
+    let kept = ["job_id", "dispatch_s", "launch_s", "end_s"].map(place);
+    let mut text = "job_id,dispatch_s,launch_s,end_s\n".to_owned();
+    for fields in lines.map(|line| line.split(',').collect::<Vec<_>>()) {
+        if fields[..2] == ["venus", "exclusive"] {
+            text += &(kept.map(|column| fields[column]).join(",") + "\n");
+        }
+    }
+    let path = dir.path().join("t.csv");
+    std::fs::write(&path, &text).unwrap();
+    let timeline = path.to_str().unwrap();
+    let model = dir.path().join("m.toml");
+    let lines = json(&[
+        "calibrate",
+        "cadence",
+        timeline,
+        "--trace",
+        "venus",
+        "--format",
+        "json",
+        "--out",
+        model.to_str().unwrap(),
+    ]);
+    let value = |name: &str| lines.as_array().unwrap().iter().find(|line| line["name"] == name).cloned();
+    assert_eq!(value("exclusive attempts").unwrap()["value"], "60");
+    // Which is a matter of runs that share GPUs.
+    assert_eq!(value("tick_s [all]"), None);
+    let factors = std::fs::read_to_string(&model).unwrap();
+    assert!(factors.contains("\"gpt2_xl_wiki_bs2_1gpu\" = "), "{factors}");
+
+    std::fs::write(&path, text.replacen("\n0,", "\nnone,", 1)).unwrap();
+    refused(
+        &mut aegis_sim(&["calibrate", "cadence", timeline, "--trace", "venus"]),
+        &["t.csv, line 2, column job_id", "no job \"none\"", "give the trace that was run"],
+    );
+}
+
 #[test]
 fn a_failed_check_is_exit_code_1() {
     let dir = tempfile::tempdir().unwrap();

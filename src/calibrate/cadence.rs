@@ -15,7 +15,8 @@ pub struct Cadence {
     /// Mean of runtime over solo runtime in the exclusive runs, by workload.
     pub runtime_factors: BTreeMap<String, f64>,
     pub exclusive_tick_s: f64,
-    pub collocating_tick_s: f64,
+    /// `None` without runs of aegis.
+    pub collocating_tick_s: Option<f64>,
     pub detection_lag_s: f64,
     pub dispatch_lag_s: f64,
     pub attempts: usize,
@@ -37,7 +38,7 @@ pub struct LeftOut {
 /// Fits factors and lags to runs recorded on a server with `gpus` GPUs.
 ///
 /// # Errors
-/// If there are no exclusive runs, or too few dispatches to tell ticks and lags by.
+/// If there are no exclusive runs, or too few of their dispatches to tell tick and lags by.
 pub fn cadence(source: &str, attempts: &[AttemptRow], catalogue: &Catalogue, gpus: usize) -> Result<Cadence> {
     let of = |policy: &str| attempts.iter().filter(|a| a.policy == policy).collect::<Vec<_>>();
     let exclusive = of("exclusive");
@@ -54,9 +55,6 @@ pub fn cadence(source: &str, attempts: &[AttemptRow], catalogue: &Catalogue, gpu
         intervals.into_iter().reduce(f64::min).ok_or_else(|| too_few("two exclusive dispatches"))?;
     let busy: Vec<f64> =
         self::intervals(&of("aegis")).into_iter().filter(|&interval| interval < BUSY_INTERVAL_S).collect();
-    if busy.is_empty() {
-        return Err(too_few("two dispatches of the policy aegis within 5 s"));
-    }
     let waits = waits_for_gpus(&exclusive, catalogue, gpus);
     if waits.is_empty() {
         return Err(too_few("exclusive dispatch that waited for a GPU"));
@@ -64,12 +62,9 @@ pub fn cadence(source: &str, attempts: &[AttemptRow], catalogue: &Catalogue, gpu
     let lags: Vec<f64> = exclusive.iter().map(|a| a.launch_s - a.dispatch_s).collect();
     let without = exclusive.iter().map(|a| relative_error(1.0, ratio(a, catalogue)));
     Ok(Cadence {
-        runtime_factors: factors(&exclusive, catalogue)
-            .into_iter()
-            .map(|(index, factor)| (catalogue.workloads()[index].name.clone(), factor))
-            .collect(),
+        runtime_factors: runtime_factors(attempts, catalogue),
         exclusive_tick_s,
-        collocating_tick_s: mean(&busy),
+        collocating_tick_s: (!busy.is_empty()).then(|| mean(&busy)),
         // A GPU that comes free is seen at the next tick: half a tick later on average.
         detection_lag_s: (mean(&waits) - exclusive_tick_s / 2.0).max(0.0),
         dispatch_lag_s: mean(&lags),
@@ -93,6 +88,13 @@ fn by_workload(attempts: &[&AttemptRow], catalogue: &Catalogue) -> BTreeMap<usiz
         ratios.entry(attempt.workload).or_default().push(ratio(attempt, catalogue));
     }
     ratios
+}
+
+/// Mean of runtime over solo runtime in the exclusive runs, by workload.
+pub fn runtime_factors(attempts: &[AttemptRow], catalogue: &Catalogue) -> BTreeMap<String, f64> {
+    let exclusive: Vec<&AttemptRow> = attempts.iter().filter(|a| a.policy == "exclusive").collect();
+    let named = |(index, factor): (usize, f64)| (catalogue.workloads()[index].name.clone(), factor);
+    factors(&exclusive, catalogue).into_iter().map(named).collect()
 }
 
 fn factors(attempts: &[&AttemptRow], catalogue: &Catalogue) -> BTreeMap<usize, f64> {
@@ -195,7 +197,7 @@ mod tests {
         let near = |got: f64, want: f64| assert!((got - want).abs() < 1e-9, "{got} {want}");
         near(got.runtime_factors["unet_voc_1gpu"], 1.1);
         near(got.exclusive_tick_s, 2.0);
-        near(got.collocating_tick_s, 3.0);
+        near(got.collocating_tick_s.unwrap(), 3.0);
         near(got.detection_lag_s, 0.5);
         near(got.dispatch_lag_s, 0.25);
         // Nothing is known of a trace's workloads where there is no other trace.

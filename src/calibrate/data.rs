@@ -1,7 +1,7 @@
 //! Measurements that constants are fitted to, as read from CSV.
 
 use crate::error::{Result, did_you_mean, input_error};
-use crate::workload::{Catalogue, MAX_SPAN_S, Row, Table};
+use crate::workload::{Catalogue, MAX_SPAN_S, Row, Table, Trace};
 
 /// Two jobs started together on one GPU. Workloads are indices into the catalogue.
 #[derive(Debug, Clone)]
@@ -167,19 +167,58 @@ pub struct AttemptRow {
 const ATTEMPT_COLUMNS: &[&str] =
     &["trace", "policy", "workload", "submit_s", "dispatch_s", "launch_s", "end_s"];
 
-/// Reads the attempts of recorded runs.
-pub fn read_attempts(source: &str, bytes: &[u8], catalogue: &Catalogue) -> Result<Vec<AttemptRow>> {
-    let table = Table::parse(source, bytes, ATTEMPT_COLUMNS)?;
-    table.rows().map(|row| attempt(row, catalogue)).collect()
+/// Of a timeline whose jobs are those of a trace.
+const ATTEMPT_COLUMNS_OF_TRACE: &[&str] = &["job_id", "dispatch_s", "launch_s", "end_s"];
+
+/// Reads the attempts of recorded runs. Of one run whose trace is given, that says what each job is and when it was
+/// submitted, and a run whose policy is not named is an exclusive one.
+pub fn read_attempts(
+    source: &str,
+    bytes: &[u8],
+    catalogue: &Catalogue,
+    trace: Option<&Trace>,
+) -> Result<Vec<AttemptRow>> {
+    let required = if trace.is_some() { ATTEMPT_COLUMNS_OF_TRACE } else { ATTEMPT_COLUMNS };
+    let table = Table::parse(source, bytes, required)?;
+    table.rows().map(|row| attempt(row, catalogue, trace)).collect()
 }
 
-fn attempt(row: Row<'_>, catalogue: &Catalogue) -> Result<AttemptRow> {
+fn attempt(row: Row<'_>, catalogue: &Catalogue, trace: Option<&Trace>) -> Result<AttemptRow> {
     let time = |column: &str| row.required_number(column, 0.0..=MAX_SPAN_S);
+    let (trace, policy, workload, submit_s) = match trace {
+        Some(trace) => {
+            let job_id = row.required_text("job_id")?;
+            let job = trace.jobs.iter().find(|job| job.job_id == job_id).ok_or_else(|| {
+                input_error!(
+                    "{}: {} has no job {job_id:?}; give the trace that was run",
+                    row.place("job_id"),
+                    trace.source
+                )
+            })?;
+            let workload = catalogue.position(&job.workload).ok_or_else(|| {
+                input_error!(
+                    "{}, line {}: workload {:?} is not in {}; add it there, or give --workloads",
+                    trace.source,
+                    job.line,
+                    job.workload,
+                    catalogue.source()
+                )
+            })?;
+            let submit_s = row.number("submit_s", 0.0..=MAX_SPAN_S)?.unwrap_or(job.submit_s);
+            (trace.name.as_str(), row.text("policy").unwrap_or("exclusive"), workload, submit_s)
+        }
+        None => (
+            row.required_text("trace")?,
+            row.required_text("policy")?,
+            profile_of(row, "workload", catalogue)?,
+            time("submit_s")?,
+        ),
+    };
     let attempt = AttemptRow {
-        trace: row.required_text("trace")?.to_owned(),
-        policy: row.required_text("policy")?.to_owned(),
-        workload: profile_of(row, "workload", catalogue)?,
-        submit_s: time("submit_s")?,
+        trace: trace.to_owned(),
+        policy: policy.to_owned(),
+        workload,
+        submit_s,
         dispatch_s: time("dispatch_s")?,
         launch_s: time("launch_s")?,
         end_s: time("end_s")?,
@@ -291,7 +330,7 @@ mod tests {
         assert!(error.starts_with("m.csv, line 2, column start_mode: found \"later\""), "{error}");
         let head = "trace,policy,workload,submit_s,dispatch_s,launch_s,end_s\n";
         let line = "t,exclusive,unet_voc_1gpu,0,5,4,9\n";
-        let error = read_attempts("t.csv", format!("{head}{line}").as_bytes(), &catalogue).unwrap_err();
+        let error = read_attempts("t.csv", format!("{head}{line}").as_bytes(), &catalogue, None).unwrap_err();
         assert!(error.to_string().starts_with("t.csv, line 2, column end_s: dispatch 5"), "{error}");
     }
 }

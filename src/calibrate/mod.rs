@@ -24,7 +24,7 @@ pub use telemetry::run_telemetry;
 use crate::cluster::ClusterSpec;
 use crate::error::{Result, input_error};
 use crate::model::{Interference, Model, PairFactors, Utilization};
-use crate::workload::Catalogue;
+use crate::workload::{Catalogue, Trace};
 use crowd::CrowdTest;
 use factors::Factors;
 use pairs::{Fit, Form, Observations, Signal};
@@ -230,13 +230,27 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Fits runtime factors and the schedulers' lags to runs recorded on the cluster's one server.
+/// Runtime factors from the built-in exclusive runs on all traces but one.
+pub fn runtime_factors_without(trace: &str, catalogue: &Catalogue) -> Result<BTreeMap<String, f64>> {
+    let (source, bytes) = BUILTIN_TIMELINES;
+    let mut attempts = data::read_attempts(source, bytes, catalogue, None)?;
+    attempts.retain(|attempt| attempt.trace != trace);
+    Ok(cadence::runtime_factors(&attempts, catalogue))
+}
+
+/// Fits runtime factors and the schedulers' lags to runs recorded on the cluster's one server; to one run, if its `trace` is
+/// given.
 ///
 /// # Errors
 /// [`Error::Input`](crate::Error::Input) with file, line and column for anything that cannot be used.
-pub fn run_cadence(timelines: (&str, &[u8]), catalogue: &Catalogue, cluster: &ClusterSpec) -> Result<Report> {
+pub fn run_cadence(
+    timelines: (&str, &[u8]),
+    trace: Option<&Trace>,
+    catalogue: &Catalogue,
+    cluster: &ClusterSpec,
+) -> Result<Report> {
     let (source, bytes) = timelines;
-    let attempts = data::read_attempts(source, bytes, catalogue)?;
+    let attempts = data::read_attempts(source, bytes, catalogue, trace)?;
     let [server] = cluster.servers.as_slice() else {
         return Err(input_error!(
             "{}: found {} servers; the runs of {source} are those of one server, so give a file with that one",
@@ -248,7 +262,9 @@ pub fn run_cadence(timelines: (&str, &[u8]), catalogue: &Catalogue, cluster: &Cl
     let mut report = Report { toml: render::cadence(source, &cadence), lines: Vec::new() };
     report.line("exclusive attempts", cadence.attempts.to_string());
     report.line("tick_s [exclusive]", format!("{:.2}", cadence.exclusive_tick_s));
-    report.line("tick_s [all]", format!("{:.2}", cadence.collocating_tick_s));
+    if let Some(tick_s) = cadence.collocating_tick_s {
+        report.line("tick_s [all]", format!("{tick_s:.2}"));
+    }
     report.line("detection_lag_s [all]", format!("{:.2}", cadence.detection_lag_s));
     report.line("dispatch_lag_s [all]", format!("{:.2}", cadence.dispatch_lag_s));
     for left in &cadence.left_out {
@@ -303,7 +319,8 @@ mod tests {
 
     #[test]
     fn the_builtin_cadence_is_reproduced() {
-        let report = run_cadence(BUILTIN_TIMELINES, &Catalogue::builtin(), &ClusterSpec::builtin()).unwrap();
+        let report =
+            run_cadence(BUILTIN_TIMELINES, None, &Catalogue::builtin(), &ClusterSpec::builtin()).unwrap();
         assert_same(&report.toml, include_str!("../../models/cadence.toml"));
     }
 
@@ -320,7 +337,7 @@ mod tests {
             "schema_version = 1\n[[server]]\nname = \"a\"\n[[server.gpu]]\nmodel = \"m\"\nmemory_mib = 8\n";
         let refused = |text: &str| {
             let cluster = ClusterSpec::parse("c.toml", text).unwrap();
-            run_cadence(BUILTIN_TIMELINES, &Catalogue::builtin(), &cluster).unwrap_err().to_string()
+            run_cadence(BUILTIN_TIMELINES, None, &Catalogue::builtin(), &cluster).unwrap_err().to_string()
         };
         let message = refused(text);
         assert!(message.contains("needs more than the 1 GPUs of the recorded server"), "{message}");

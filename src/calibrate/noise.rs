@@ -109,7 +109,7 @@ pub fn run_noise(
     catalogue: &Catalogue,
 ) -> Result<Report> {
     let (source, bytes) = timelines;
-    let attempts = data::read_attempts(source, bytes, catalogue)?;
+    let attempts = data::read_attempts(source, bytes, catalogue, None)?;
     let solo = match solo_runs {
         Some((source, bytes)) => data::read_solo_runs(source, bytes, catalogue)?,
         None => Vec::new(),

@@ -175,6 +175,9 @@ pub fn cadence(source: &str, cadence: &Cadence) -> String {
         .iter()
         .map(|left| format!("#   {}: {:+.2} %\n", left.trace, 100.0 * left.total_error))
         .collect();
+    let collocating_tick = cadence.collocating_tick_s.map_or(String::new(), |tick_s| {
+        format!("#   tick_s = {tick_s:.2} # mean interval between aegis dispatches less than 5 s apart\n")
+    });
     let mut text = format!(
         "\
 # Runtime in a run over the profile's solo runtime, by workload.
@@ -188,8 +191,7 @@ pub fn cadence(source: &str, cadence: &Cadence) -> String {
 # models/params/default.toml, [exclusive]:
 #   tick_s = {:.2} # shortest interval between dispatches
 # models/params/default.toml, [all]:
-#   tick_s = {:.2} # mean interval between aegis dispatches less than 5 s apart
-#   detection_lag_s = {:.2} # mean wait of the first in the queue once its GPUs are free, less half a tick
+{collocating_tick}#   detection_lag_s = {:.2} # mean wait of the first in the queue once its GPUs are free, less half a tick
 #   dispatch_lag_s = {:.2}
 schema_version = 1
 
@@ -199,7 +201,6 @@ schema_version = 1
         100.0 * cadence.job_error(),
         100.0 * cadence.job_error_without,
         cadence.exclusive_tick_s,
-        cadence.collocating_tick_s,
         cadence.detection_lag_s,
         cadence.dispatch_lag_s,
     );

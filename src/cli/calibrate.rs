@@ -12,7 +12,7 @@ use crate::cluster::ClusterSpec;
 use crate::error::{Error, Result};
 use crate::experiment::{Evaluation, MeasuredRuns, StudyData};
 use crate::report::{Row, atomic, render, row};
-use crate::workload::Catalogue;
+use crate::workload::{Catalogue, Trace};
 
 /// Fit the model to measurements and write it as a file for --model
 #[derive(Args)]
@@ -47,6 +47,9 @@ enum What {
     Cadence {
         /// Timelines (CSV) [default: experiments/measured/timelines.csv]
         timelines: Option<PathBuf>,
+        /// The trace that was run, by name or file: then the timeline need not say what its jobs are
+        #[arg(long, requires = "timelines")]
+        trace: Option<String>,
         /// The server that the runs were recorded on (TOML) [default: 3 x A100 40 GB, models/cluster.toml]
         #[arg(long, value_name = "FILE")]
         cluster: Option<PathBuf>,
@@ -122,12 +125,13 @@ impl CalibrateArgs {
                 let pairs = pairs.as_ref().map_or(BUILTIN_PAIRS, borrow);
                 (run_pairs(pairs, multiway, &common.catalogue()?)?, common.output)
             }
-            What::Cadence { timelines, cluster, common } => {
+            What::Cadence { timelines, trace, cluster, common } => {
+                let trace = trace.as_deref().map(Trace::open).transpose()?;
                 let cluster =
                     cluster.as_deref().map_or_else(|| Ok(ClusterSpec::builtin()), ClusterSpec::load)?;
                 let timelines = timelines.as_deref().map(read).transpose()?;
                 let timelines = timelines.as_ref().map_or(BUILTIN_TIMELINES, borrow);
-                (run_cadence(timelines, &common.catalogue()?, &cluster)?, common.output)
+                (run_cadence(timelines, trace.as_ref(), &common.catalogue()?, &cluster)?, common.output)
             }
             What::Noise { timelines, pairs, solo, common } => {
                 let [timelines, pairs, solo] =

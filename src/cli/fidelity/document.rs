@@ -16,6 +16,8 @@ pub(super) struct Document<'a> {
     pub counterfactual: &'a Counterfactual,
     pub calibrations: &'a [Calibration],
     pub threshold_study: &'a Replayed,
+    /// Trace, and its runs with runtime factors from the other traces.
+    pub traces_left_out: &'a [(String, Validation)],
     /// Names and captions.
     pub figures: &'a [(&'static str, &'static str)],
 }
@@ -123,6 +125,7 @@ Constants were fitted to some of these runs, whose errors are then not those of 
     fn left_out(&self, sections: &mut Sections) {
         sections.text += "## Left out of the fit\n\nEach fit done anew, with its errors on the data that it was fitted to and on \
                           data that were left out.\n\n";
+        self.traces_left_out(sections);
         for Calibration { command, about, report } in self.calibrations {
             let rows: Vec<Row> = report
                 .error_lines()
@@ -131,6 +134,39 @@ Constants were fitted to some of these runs, whose errors are then not those of 
             sections.text += &format!("### {command}\n\n{about}\n\n");
             sections.rows(&rows, &[("name", "error"), ("value", "")]);
         }
+    }
+
+    /// Whole runs on a trace to which nothing at all was fitted.
+    fn traces_left_out(&self, sections: &mut Sections) {
+        sections.text += "### Traces\n\nRuns on a trace with the runtime factors of the other two, which are all that is fitted by trace: \
+                          mean absolute errors of medians in percent, and with the factors of all traces.\n\n";
+        let error = |validation: &Validation, scope: &Scope, figure: &str| {
+            let found = validation.aggregates.iter().find(|a| a.scope == *scope && a.figure == figure);
+            let error = found.and_then(|aggregate| aggregate.error_pct.as_ref());
+            error.map_or(f64::NAN, |error| error.mean_absolute)
+        };
+        let rows: Vec<Row> = self
+            .traces_left_out
+            .iter()
+            .map(|(trace, validation)| {
+                let mut row = row([("trace", trace.as_str().into())]);
+                for figure in ["makespan_s", "jct_mean_s", "execution_time_mean_s"] {
+                    let left_out = error(validation, &Scope::All, figure);
+                    let all = error(self.validation, &Scope::Trace(trace.clone()), figure);
+                    row.insert(figure.into(), format!("{left_out:.2} ({all:.2})").into());
+                }
+                row
+            })
+            .collect();
+        sections.rows(
+            &rows,
+            &[
+                ("trace", "trace"),
+                ("makespan_s", "makespan"),
+                ("jct_mean_s", "mean JCT"),
+                ("execution_time_mean_s", "mean execution time"),
+            ],
+        );
     }
 
     fn runs(&self, sections: &mut Sections) {

@@ -58,7 +58,7 @@ pub(super) fn calibrations(evaluation: &Evaluation, settings: &Settings) -> Resu
         Calibration {
             command: "calibrate cadence",
             about: "Runtime factors: runtimes of the exclusive runs on a trace, from those on the others.",
-            report: run_cadence(BUILTIN_TIMELINES, catalogue, cluster)?,
+            report: run_cadence(BUILTIN_TIMELINES, None, catalogue, cluster)?,
         },
         Calibration {
             command: "calibrate noise",

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 
 use super::output::{make_dir, with_progress};
 use super::validate::figures;
+use crate::calibrate::runtime_factors_without;
 use crate::error::Result;
-use crate::experiment::{Evaluation, Reference, Settings, validate_with_sound_telemetry};
+use crate::experiment::{Evaluation, Reference, Settings, validate, validate_with_sound_telemetry};
 use crate::report::atomic;
 
 /// Write docs/fidelity.md: how close the simulator is to the paper's measurements, and what a blind GPU changed in them
@@ -44,6 +45,16 @@ impl FidelityArgs {
         })?;
         let calibrations = fitted::calibrations(&evaluation, &settings)?;
         let threshold_study = threshold::Replayed::new(&settings)?;
+        let traces_left_out = evaluation
+            .traces
+            .iter()
+            .map(|trace| {
+                let mut settings = settings.clone();
+                settings.model.runtime_factors = runtime_factors_without(trace, &settings.catalogue)?;
+                let validation = validate(&reference.of_trace(trace), &settings, self.seeds, &|| {})?;
+                Ok((trace.clone(), validation))
+            })
+            .collect::<Result<Vec<_>>>()?;
         let dir = self.out.join(FIGURES);
         make_dir(&dir)?;
         let mut drawn = figures::write(&dir, &validation)?;
@@ -55,6 +66,7 @@ impl FidelityArgs {
             counterfactual: &counterfactual,
             calibrations: &calibrations,
             threshold_study: &threshold_study,
+            traces_left_out: &traces_left_out,
             figures: &drawn,
         };
         atomic::write(&self.out.join("fidelity.md"), document.text().as_bytes())

@@ -70,6 +70,12 @@ impl Reference {
         Ok(Reference { traces, runs, jobs, headline: None, targets: None })
     }
 
+    /// Only the runs on one trace, without headline, targets and jobs.
+    pub fn of_trace(&self, trace: &str) -> Reference {
+        let runs = self.runs.iter().filter(|(_, run)| run.trace == trace).cloned().collect();
+        Reference { traces: self.traces.clone(), runs, jobs: None, headline: None, targets: None }
+    }
+
     /// Measured runs to be replayed under each seed.
     pub fn run_count(&self) -> usize {
         self.runs.len()
