@@ -41,6 +41,18 @@ fn pair(row: Row<'_>, catalogue: &Catalogue) -> Result<Pair> {
         startup_s: startup(workloads[0]).max(startup(workloads[1])),
         closing_s: workloads.map(|index| catalogue.workloads()[index].profile(0).closing_s),
     };
+    for (side, column) in ["solo_a_s", "solo_b_s"].into_iter().enumerate() {
+        let active_s = pair.solo_s[side] - startup(workloads[side]);
+        if pair.closing_s[side] > 0.0 && pair.closing_s[side] >= active_s {
+            return Err(input_error!(
+                "{}: found {} s, of which {} s are start-up and closing phase (closing_s of the catalogue); expected a run \
+                 that trains; correct either file, or remove the line",
+                row.place(column),
+                pair.solo_s[side],
+                startup(workloads[side]) + pair.closing_s[side]
+            ));
+        }
+    }
     for (rate, column) in pair.contended_rates().into_iter().zip(["pair_a_s", "pair_b_s"]) {
         if !(rate.is_finite() && rate > 0.0) {
             return Err(input_error!(

@@ -70,7 +70,8 @@ impl MeasuredRuns {
             };
             let mut figures = Vec::new();
             for column in table.header().iter().filter(|column| !KEYS.contains(&column.as_str())) {
-                if let Some(value) = row.number(column, 0.0..=MAX_SPAN_S)? {
+                let range = if is_fraction(column) { 0.0..=1.0 } else { 0.0..=MAX_SPAN_S };
+                if let Some(value) = row.number(column, range)? {
                     figures.push((column.clone(), value));
                 }
             }
@@ -115,6 +116,13 @@ impl MeasuredRuns {
     pub fn get(&self, trace: &str, policy: &PolicySpec) -> Option<&MeasuredRun> {
         self.runs.iter().find(|run| run.trace == trace && run.policy == *policy)
     }
+}
+
+/// Figures that are parts of a whole, and not percent.
+fn is_fraction(figure: &str) -> bool {
+    let activity = ["smact", "smocc", "drama", "gpu_util"];
+    let of_activity = figure.strip_suffix("_active_mean").map(|metric| metric.trim_start_matches("true_"));
+    figure == "active_share" || of_activity.is_some_and(|metric| activity.contains(&metric))
 }
 
 impl MeasuredRun {
@@ -177,6 +185,20 @@ mod tests {
         assert_eq!(aegis.figure_over_makespan("makespan_s", 200.0), Some(100.0));
         assert_eq!(lucid.figure_over_makespan("energy_j", 200.0), Some(7.0), "no window");
         assert_eq!(lucid.figure_over_makespan("drama_active_mean", 200.0), None);
+    }
+
+    #[test]
+    fn shares_are_not_percent() {
+        for figure in ["gpu_util_active_mean", "active_share", "true_smact_active_mean"] {
+            let text = format!("{},{figure}\na,aegis,none,1,1,0,80\n", HEADER.trim_end());
+            let message = MeasuredRuns::parse("m.csv", text.as_bytes()).unwrap_err().to_string();
+            assert!(
+                message.starts_with(&format!("m.csv, line 2, column {figure}: found \"80\"")),
+                "{message}"
+            );
+        }
+        let text = format!("{},power_active_mean_w\na,aegis,none,1,1,0,80\n", HEADER.trim_end());
+        assert!(MeasuredRuns::parse("m.csv", text.as_bytes()).is_ok());
     }
 
     #[test]

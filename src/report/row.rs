@@ -118,12 +118,12 @@ fn cell(name: &str, value: &Value) -> String {
         format!("{number:+.1}")
     } else if name.ends_with("_pct") {
         format!("{number:.2}")
+    } else if name.ends_with("_j") {
+        format!("{:.0}", number / 1000.0)
     } else if number.abs() >= 100.0 {
         format!("{number:.0}")
     } else if name.ends_with("_s") {
         format!("{number:.1}")
-    } else if name.ends_with("_j") {
-        format!("{:.1}", number / 1000.0)
     } else {
         format!("{number:.3}")
     }
@@ -137,6 +137,15 @@ mod tests {
     fn csv_quotes_what_needs_it_and_blanks_null() {
         let rows = [row([("a", "x,y".into()), ("b", Value::Null), ("c", 1.5.into())])];
         assert_eq!(rows_to_csv(&rows).unwrap(), "a,b,c\n\"x,y\",,1.5\n");
+    }
+
+    #[test]
+    fn cells_have_the_digits_and_units_of_their_column() {
+        let of = |name, number: f64| cell(name, &number.into());
+        assert_eq!(of("energy_j", 23_490_243.2), "23490");
+        assert_eq!(of("energy_j", 50.0), "0");
+        assert_eq!([of("jct_mean_s", 12.34), of("jct_mean_s", 1234.5)], ["12.3", "1234"]);
+        assert_eq!([of("makespan_error_pct", 1.25), of("slowdown_mean", 1.25)], ["+1.2", "1.250"]);
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Reference {
 
     /// Whether there is anything that results are held to.
     pub fn has_targets(&self) -> bool {
-        self.targets.is_some()
+        self.targets.as_ref().is_some_and(Targets::has_limits)
     }
 
     /// What was accepted although it is unusual.

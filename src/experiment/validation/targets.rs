@@ -18,8 +18,16 @@ pub struct Targets {
     pub figures: BTreeMap<String, FigureLimits>,
 }
 
+impl Targets {
+    /// Whether there is any limit.
+    pub fn has_limits(&self) -> bool {
+        self.headline_difference_points.is_some()
+            || self.figures.values().any(|limits| *limits != FigureLimits::default())
+    }
+}
+
 /// Limits of a figure over all runs.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FigureLimits {
     /// Largest mean and largest single absolute error of the medians, in percent.
