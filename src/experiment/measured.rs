@@ -193,7 +193,7 @@ mod tests {
             let text = format!("{},{figure}\na,aegis,none,1,1,0,80\n", HEADER.trim_end());
             let message = MeasuredRuns::parse("m.csv", text.as_bytes()).unwrap_err().to_string();
             assert!(
-                message.starts_with(&format!("m.csv, line 2, column {figure}: found \"80\"")),
+                message.starts_with(&format!("m.csv, line 2, column {figure}: found 80; expected")),
                 "{message}"
             );
         }
