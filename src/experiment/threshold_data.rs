@@ -47,7 +47,9 @@ pub struct StudyJob {
 pub struct StudyData {
     pub settings: Vec<StudySetting>,
     pub sequences: Vec<StudySequence>,
-    /// The file of the sequences, for messages.
+    /// The file of the settings, as it was given.
+    pub settings_source: String,
+    /// The file of the sequences.
     pub jobs_source: String,
 }
 
@@ -105,7 +107,12 @@ impl StudyData {
             ));
         }
         let sequences = sequences(jobs.0, jobs.1)?;
-        Ok(StudyData { settings, sequences, jobs_source: jobs.0.to_owned() })
+        Ok(StudyData {
+            settings,
+            sequences,
+            settings_source: source.to_owned(),
+            jobs_source: jobs.0.to_owned(),
+        })
     }
 }
 
