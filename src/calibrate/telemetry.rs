@@ -157,7 +157,8 @@ fn head(data: &StudyData, catalogue: &Catalogue, blind_share: f64) -> String {
     } else {
         "\
 # Errors count up to a limit, as the study's SMACT and SMOCC counters may have failed at times: what lies beyond was not seen
-# by counters. With them failed at random during a share of the sequences"
+# by counters. With them failed at random during a share of the sequences
+#"
     };
     format!(
         "\
