@@ -2,7 +2,7 @@
 
 use super::{Report, pairs::mean};
 use crate::error::{Result, input_error};
-use crate::experiment::{MeasuredRun, MeasuredRuns};
+use crate::experiment::{Evaluation, MeasuredRun, MeasuredRuns};
 use crate::model::{Power, SAMPLED_METRICS};
 use crate::workload::Metric;
 
@@ -88,12 +88,17 @@ pub fn run_power(measured: &MeasuredRuns, gpus: usize) -> Result<Report> {
         report.line(format!("error on {trace}, fitted to the others"), describe(errors));
         by_trace += &format!("#   {trace}: {}\n", describe(errors));
     }
+    let given = if *measured == Evaluation::builtin().measured {
+        String::new()
+    } else {
+        format!(" --measured {source}")
+    };
     report.toml = format!(
         "\
 # Electrical power of a GPU in watts: idle_w + gpu_util_w x GPU utilisation + drama_w x DRAMA.
 #
 # Fitted to the {} measured runs in {source} by
-#   aegis-sim calibrate power
+#   aegis-sim calibrate power{given}
 # idle_w: what is left of power_mean_w without the share of active GPUs, {lowest:.1} to {highest:.1} W by run.
 # The others: to power_active_mean_w, by what does best on traces left out. Errors there, of the power of an active GPU and of
 # the energy over the window, mean and worst run:
@@ -246,6 +251,7 @@ mod tests {
             let expected =
                 format!("[power]\nidle_w = 50.0\ngpu_util_w = {gpu_util_w:.1}\ndrama_w = {drama_w:.1}\n");
             assert!(toml.ends_with(&expected), "{toml}");
+            assert!(toml.contains("#   aegis-sim calibrate power --measured m.csv\n"), "{toml}");
             assert!(toml.contains("power 0.00 % (worst 0.00 %), energy 0.00 % (worst 0.00 %)"), "{toml}");
         }
     }

@@ -4,6 +4,7 @@ use super::Report;
 use crate::error::Result;
 use crate::experiment::{Settings, StudyData, StudyReplay, StudyRuns, ThresholdStudy};
 use crate::model::{Combination, Telemetry};
+use crate::workload::{BUILTIN_CATALOGUE, Catalogue};
 
 /// Candidates for both dwell times, in seconds.
 const DWELLS_S: [f64; 4] = [5.0, 10.0, 20.0, 40.0];
@@ -77,7 +78,7 @@ pub fn run_telemetry(data: &StudyData, settings: &Settings) -> Result<Report> {
     errors.push(("error, all settings".to_owned(), describe(&whole)));
     errors.push(("error, all settings, counters sound".to_owned(), describe(&sound)));
     errors.push(("rank correlations, all settings".to_owned(), correlations(&whole)));
-    let toml = render(chosen, blind_share, &errors);
+    let toml = render(data, &settings.catalogue, chosen, blind_share, &errors);
     let (dwell_s, bursty_dwell_s) = dwells(chosen);
     let mut report = Report { toml, lines: Vec::new() };
     report.line("settings", format!("{} x {SEEDS} seeds", data.settings.len()));
@@ -116,11 +117,15 @@ fn describe(study: &ThresholdStudy) -> String {
 }
 
 fn correlations(study: &ThresholdStudy) -> String {
+    // Ranks of equal values correlate with nothing.
+    let shown = |correlation: f64| {
+        if correlation.is_finite() { format!("{correlation:.3}") } else { "undefined (all equal)".to_owned() }
+    };
     format!(
-        "throughput gain {:.3}, worst slowdown {:.3}, deferrals {:.3}",
-        study.gain_rank_correlation(),
-        study.worst_rank_correlation(),
-        study.deferrals_rank_correlation()
+        "throughput gain {}, worst slowdown {}, deferrals {}",
+        shown(study.gain_rank_correlation()),
+        shown(study.worst_rank_correlation()),
+        shown(study.deferrals_rank_correlation())
     )
 }
 
@@ -132,7 +137,47 @@ fn name(combination: Combination) -> &'static str {
     }
 }
 
-fn render(chosen: Telemetry, blind_share: f64, errors: &[(String, String)]) -> String {
+/// Where dwell times come from, and how errors are to be read.
+fn head(data: &StudyData, catalogue: &Catalogue, blind_share: f64) -> String {
+    let StudyData { settings_source, jobs_source, .. } = data;
+    let builtin = *data == StudyData::builtin();
+    let mut command = "aegis-sim calibrate telemetry".to_owned();
+    if !builtin {
+        command += &format!(" {settings_source} --jobs {jobs_source}");
+    }
+    if catalogue.source() != BUILTIN_CATALOGUE {
+        command += &format!(" --workloads {}", catalogue.source());
+    }
+    // What was seen of the built-in study need not hold for others.
+    let remarks = if builtin {
+        "\
+# The study says little about them: from 5 to 40 s its errors hardly differ. The study's SMACT and SMOCC counters failed at
+# times, so errors count up to a limit: what lies beyond was not seen by counters. With them failed at random during a share
+# of the sequences"
+    } else {
+        "\
+# Errors count up to a limit, as the study's SMACT and SMOCC counters may have failed at times: what lies beyond was not seen
+# by counters. With them failed at random during a share of the sequences
+#"
+    };
+    format!(
+        "\
+# dwell_s and bursty_dwell_s are geometric means of what fits either half of the settings of the threshold study
+# ({settings_source}: sequences of jobs on one GPU, the next let in when the gate is open), by
+#   {command}
+{remarks} (the third figure in brackets; {blind_share:.2} for all settings), mean absolute errors are
+"
+    )
+}
+
+fn render(
+    data: &StudyData,
+    catalogue: &Catalogue,
+    chosen: Telemetry,
+    blind_share: f64,
+    errors: &[(String, String)],
+) -> String {
+    let head = head(data, catalogue, blind_share);
     let (dwell_s, bursty_dwell_s) = dwells(chosen);
     let closing_activity = chosen.closing_activity;
     let errors: String = errors.iter().map(|(name, value)| format!("# {name}:\n#   {value}\n")).collect();
@@ -140,13 +185,7 @@ fn render(chosen: Telemetry, blind_share: f64, errors: &[(String, String)]) -> S
         "\
 # How activity varies in time, and how that of jobs on one GPU adds up.
 #
-# dwell_s and bursty_dwell_s are geometric means of what fits either half of the settings of the threshold study
-# (experiments/measured/threshold_settings.csv: sequences of jobs on one GPU, the next let in when the gate is open), by
-#   aegis-sim calibrate telemetry
-# The study says little about them: from 5 to 40 s its errors hardly differ. The study's SMACT and SMOCC counters failed at
-# times, so errors count up to a limit: what lies beyond was not seen by counters. With them failed at random during a share
-# of the sequences (the third figure in brackets; {blind_share:.2} for all settings), mean absolute errors are
-{errors}schema_version = 1
+{head}{errors}schema_version = 1
 
 [telemetry]
 # Seconds that a job's activity level lasts before the next is drawn: of steady workloads, and of those whose median SMACT
@@ -171,4 +210,37 @@ gpu_util_combination = \"{}\"
         name(chosen.combination),
         name(chosen.gpu_util_combination),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two settings that measured the same, so that nothing can be ranked.
+    const SETTINGS: &str = "smact_threshold,smocc_threshold,drama_threshold,throughput_gain_mean,slowdown_mean,\
+                            slowdown_worst,deferrals\n1,1,1,2,1.5,2,0\n0,0,0,2,1.5,2,0\n";
+    const JOBS: &str = "sequence,position,workload,variant,solo_runtime_s\n\
+                        a,1,unet_voc_1gpu,short,300\na,2,unet_voc_1gpu,short,300\n";
+
+    #[test]
+    fn a_study_of_ones_own_is_named() {
+        let data = StudyData::parse(("s.csv", SETTINGS.as_bytes()), ("j.csv", JOBS.as_bytes())).unwrap();
+        let toml = run_telemetry(&data, &Settings::default()).unwrap().toml;
+        for says in ["# (s.csv: sequences", "#   aegis-sim calibrate telemetry s.csv --jobs j.csv\n"] {
+            assert!(toml.contains(says), "{says}: {toml}");
+        }
+        for builtin in ["threshold_settings.csv", "says little", "NaN"] {
+            assert!(!toml.contains(builtin), "{builtin}: {toml}");
+        }
+    }
+
+    #[test]
+    fn the_builtin_study_has_the_head_of_the_builtin_model() {
+        let file = include_str!("../../models/telemetry.toml");
+        // The share is a result of the fit.
+        let (_, share) = file.split_once("(the third figure in brackets; ").unwrap();
+        let share = share.split(' ').next().unwrap().parse().unwrap();
+        let head = head(&StudyData::builtin(), &Catalogue::builtin(), share);
+        assert!(file.contains(&head), "{head}");
+    }
 }

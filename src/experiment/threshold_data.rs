@@ -47,7 +47,9 @@ pub struct StudyJob {
 pub struct StudyData {
     pub settings: Vec<StudySetting>,
     pub sequences: Vec<StudySequence>,
-    /// The file of the sequences, for messages.
+    /// The file of the settings, as it was given.
+    pub settings_source: String,
+    /// The file of the sequences.
     pub jobs_source: String,
 }
 
@@ -97,11 +99,20 @@ impl StudyData {
             }
             settings.push(setting);
         }
-        if settings.is_empty() {
-            return Err(input_error!("{source} has a header but no setting; add one line per setting"));
+        if settings.len() < 2 {
+            return Err(input_error!(
+                "{source}: found {} setting(s); expected two at least, as what fits one half of them is tested on the \
+                 other; add one line per setting",
+                settings.len()
+            ));
         }
         let sequences = sequences(jobs.0, jobs.1)?;
-        Ok(StudyData { settings, sequences, jobs_source: jobs.0.to_owned() })
+        Ok(StudyData {
+            settings,
+            sequences,
+            settings_source: source.to_owned(),
+            jobs_source: jobs.0.to_owned(),
+        })
     }
 }
 
@@ -178,6 +189,7 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         let (setting, job) = ("0.5,0.2,0.4,1.7,1,1.1,3\n", "a,1,unet_voc_1gpu,,9\n");
+        let two = format!("{setting}0.6,0.2,0.4,1.7,1,1.1,3\n");
         for (settings, jobs, says) in [
             ("1.5,0,0,1,1,1,0\n", job, "s.csv, line 2, column smact_threshold: found 1.5"),
             (
@@ -186,10 +198,11 @@ mod tests {
                 "s.csv, line 3, column smact_threshold: the thresholds",
             ),
             ("0.5,0.2,0.4,1,1,,0\n", job, "s.csv, line 2, column slowdown_worst: blank"),
-            ("", job, "s.csv has a header but no setting"),
-            (setting, "a,2,unet_voc_1gpu,,9\n", "j.csv, line 2, column position: found 2; expected 1"),
-            (setting, "a,1,unet_voc_1gpu,,0\n", "j.csv, line 2, column solo_runtime_s: found 0"),
-            (setting, "", "j.csv has a header but no job"),
+            ("", job, "s.csv: found 0 setting(s); expected two at least"),
+            (setting, job, "s.csv: found 1 setting(s); expected two at least"),
+            (&two, "a,2,unet_voc_1gpu,,9\n", "j.csv, line 2, column position: found 2; expected 1"),
+            (&two, "a,1,unet_voc_1gpu,,0\n", "j.csv, line 2, column solo_runtime_s: found 0"),
+            (&two, "", "j.csv has a header but no job"),
         ] {
             let (settings, jobs) = (format!("{HEAD}{settings}"), format!("{JOB_HEAD}{jobs}"));
             let study = StudyData::parse(("s.csv", settings.as_bytes()), ("j.csv", jobs.as_bytes()));

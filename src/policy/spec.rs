@@ -152,7 +152,8 @@ impl FromStr for PolicySpec {
                 kinds.map(PolicyKind::name).join(", ")
             )
         })?;
-        let mut modifiers: Vec<Modifier> = Vec::new();
+        // Beside their names as typed, for messages.
+        let mut modifiers: Vec<(Modifier, &str)> = Vec::new();
         for name in parts {
             let Some(modifier) = Modifier::find(name) else {
                 let aliases = Modifier::ALIASES.map(|(alias, _)| alias);
@@ -169,15 +170,15 @@ impl FromStr for PolicySpec {
                     "{text:?}: +{name} changes aegis only; write {base} without it, or aegis+{name}"
                 ));
             }
-            if let Some(other) = modifiers.iter().find(|other| other.kind() == modifier.kind()) {
+            if let Some((_, other)) = modifiers.iter().find(|(other, _)| other.kind() == modifier.kind()) {
                 return Err(input_error!(
-                    "{text:?}: +{} and +{name} both set the {}; keep one",
-                    other.name(),
+                    "{text:?}: +{other} and +{name} both set the {}; keep one",
                     modifier.kind()
                 ));
             }
-            modifiers.push(modifier);
+            modifiers.push((modifier, name));
         }
+        let mut modifiers: Vec<Modifier> = modifiers.into_iter().map(|(modifier, _)| modifier).collect();
         modifiers.sort();
         Ok(PolicySpec { kind, modifiers })
     }
@@ -214,6 +215,7 @@ mod tests {
     fn mistakes_are_named() {
         for (text, says) in [
             ("aegis+smi70+memory-only", "+smi70 and +memory-only both set the pressure"),
+            ("aegis+memory-only+no-thresholds", "+memory-only and +no-thresholds both set the pressure"),
             ("aegis+memory-onyl", "did you mean memory-only"),
             ("aegsi", "did you mean aegis?"),
             ("aegis+peek-mem", "did you mean peak-mem"),

@@ -18,7 +18,7 @@ const HEIGHT: u32 = 360;
 const FILL: f64 = 0.86;
 
 /// Errors of simulated medians and intervals in percent of what was measured: a chart per figure, in it a group per
-/// trace, in that a mark per policy.
+/// trace, in that a mark per policy. Figures that nothing was measured of are left out.
 pub fn errors(panels: &[PairPanel]) -> Figure {
     let (policies, traces) = (names(panels, |pair| &pair.policy), names(panels, |pair| &pair.trace));
     let colors = colors(&policies);
@@ -26,6 +26,8 @@ pub fn errors(panels: &[PairPanel]) -> Figure {
         .iter()
         .zip(&colors)
         .map(|(name, color)| (Key::Mark(Mark::Circle, *color), (*name).to_owned()));
+    let panels: Vec<&PairPanel> =
+        panels.iter().filter(|panel| panel.pairs.iter().any(|pair| errors_pct(pair).is_some())).collect();
     let height = panels.len().max(1) as u32 * (TITLE + HEIGHT) + X_NUMBERS;
     Figure::draw(keys, height, |area| {
         let mut rest = area.clone();
@@ -42,8 +44,14 @@ pub fn errors(panels: &[PairPanel]) -> Figure {
             draw_errors(&strip, bottom, &traces, &panel.pairs, &place)?;
             rest = below;
         }
-        if traces.is_empty() { draw_empty(area) } else { Ok(()) }
+        if panels.is_empty() { draw_empty(area) } else { Ok(()) }
     })
+}
+
+/// Of the ends of the interval and the median between them, in percent; none if they have no place on any axis.
+fn errors_pct(pair: &Pair) -> Option<[f64; 3]> {
+    let errors = pair.simulated.map(|value| 100.0 * (value / pair.measured - 1.0));
+    errors.iter().all(|error| error.abs() < 1e100).then_some(errors)
 }
 
 fn draw_errors(
@@ -53,11 +61,8 @@ fn draw_errors(
     pairs: &[Pair],
     place: &dyn Fn(&Pair) -> (i32, plotters::style::RGBColor),
 ) -> Drawn {
-    let errors = pairs.iter().filter_map(|pair| {
-        let errors = pair.simulated.map(|value| 100.0 * (value / pair.measured - 1.0));
-        errors.iter().all(|error| error.abs() < 1e100).then_some((pair, errors))
-    });
-    let errors: Vec<(&Pair, [f64; 3])> = errors.collect();
+    let errors: Vec<(&Pair, [f64; 3])> =
+        pairs.iter().filter_map(|pair| errors_pct(pair).map(|errors| (pair, errors))).collect();
     let ends = || errors.iter().flat_map(|(_, [low, _, high])| [*low, *high]);
     let (low, high) = (ends().fold(-1.0, f64::min), ends().fold(1.0, f64::max));
     let margin = 0.06 * (high - low);
@@ -90,4 +95,29 @@ fn draw_errors(
         draw_mark(&mut chart, (x, *median), Mark::Circle, 12, color)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_that_were_not_measured_have_no_chart() {
+        let panel = |title: &str, measured: &[f64]| {
+            let pair = |&measured: &f64| Pair {
+                policy: "p".into(),
+                trace: "t".into(),
+                measured,
+                simulated: [1.0, 2.0, 3.0],
+            };
+            PairPanel { title: title.into(), pairs: measured.iter().map(pair).collect() }
+        };
+        let drawn = |panels: &[PairPanel]| errors(panels).svg().unwrap().to_owned();
+        let measured = drawn(&[panel("a", &[2.0]), panel("b", &[4.0])]);
+        assert_eq!(
+            drawn(&[panel("a", &[2.0]), panel("c", &[]), panel("b", &[4.0]), panel("d", &[0.0])]),
+            measured
+        );
+        assert!(drawn(&[panel("c", &[]), panel("d", &[0.0])]).contains("no data"));
+    }
 }
