@@ -34,7 +34,9 @@ pub(super) const SOURCES: [[&str; 3]; 8] = [
 /// What the table comes to.
 pub(super) const OUT_OF_SAMPLE: &str = "\
 So makespan, JCTs and execution times of the runs in which jobs share GPUs (horus, lucid, aegis and its variants) are predictions: no
-constant was fitted to them. Those of exclusive are not; what they would be out of sample, the traces left out tell (below).
+constant was fitted to them. But which mechanisms there are, and constants between which other data do not decide (dwell times, closing
+activity), was settled with these runs in view. Those of exclusive are not predictions; what they would be out of sample, the traces
+left out tell (below).
 
 ";
 
