@@ -202,7 +202,7 @@ closing_activity = {closing_activity:.1}
 # exclusive, the two runs on venus with sound telemetry). A union would lose a tenth of it by sharing.
 combination = \"{}\"
 # GPU utilisation counts time with any kernel at all, and the kernels of a slowed job last longer: activities whatever the
-# pace coincide by chance. No policy reads it. Source: gpu_util_active_mean of the 18 A100 runs (measured/runs.csv): medians over
+# pace coincide by chance. Only +smi40 to +smi80 read it. Source: gpu_util_active_mean of the 18 A100 runs (measured/runs.csv): medians over
 # twenty seeds have a mean absolute error of 0.9 % (worst run 2.1 %); as a union of activities scaled by pace 6.2 % (15.4 %),
 # since crowded GPUs come out idle that are not; as a sum scaled by pace 1.3 % (3.6 %).
 gpu_util_combination = \"{}\"

@@ -11,7 +11,8 @@ use crate::workload::GpuProfile;
 /// How runs differ from each other, for every seed but 0.
 ///
 /// Factors on runtimes and start-ups are drawn per job. What the interference model gets wrong about a workload
-/// holds for a whole run: factors on pressures are drawn per workload and run. All are log-normal with median 1.
+/// holds for a whole run: factors on pressures are drawn per workload and run. All are log-normal: those of jobs with median 1, those on pressures
+/// with mean 1.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
