@@ -173,7 +173,7 @@ fn model_of_counters(fit: &Fit, factors: &Factors, utilization: &Fit) -> Interfe
         memory_slope: rounded(fit.memory_slope()),
         memory_unit_mib: pairs::MEMORY_UNIT_MIB,
         traffic: rounded(fit.traffic()),
-        capacity: ALL_TIME,
+        capacity: Interference::all_time(),
         factors: written(factors),
         gpu_utilization: Some(Utilization {
             base: rounded(utilization.base()),
@@ -186,7 +186,7 @@ fn model_of_counters(fit: &Fit, factors: &Factors, utilization: &Fit) -> Interfe
 /// Likewise; what holds for workloads with SMACT and DRAMA stays as it is built in.
 fn model_of_utilization(fit: &Fit, factors: &Factors) -> Interference {
     Interference {
-        capacity: ALL_TIME,
+        capacity: Interference::all_time(),
         gpu_utilization: Some(Utilization {
             base: rounded(fit.base()),
             memory_slope: rounded(fit.memory_slope()),
@@ -195,9 +195,6 @@ fn model_of_utilization(fit: &Fit, factors: &Factors) -> Interference {
         ..Model::builtin().interference.without_factors()
     }
 }
-
-/// A GPU cannot be busy for more than all of the time.
-const ALL_TIME: f64 = 1.0;
 
 /// A fit to pairs with what it makes of runs of more jobs.
 struct Candidate<'a> {

@@ -68,7 +68,8 @@ const ERRORS: [(&str, &str, &str); 6] = [
 impl ReproduceArgs {
     pub fn execute(self) -> Result<()> {
         let evaluation = Evaluation::open(self.evaluation.as_deref())?;
-        let reproduction = reproduce(&evaluation, &self.settings.load()?)?;
+        let settings = self.settings.load()?;
+        let reproduction = reproduce(&evaluation, &settings)?;
         let rows: Vec<Row> = reproduction.cells.iter().map(cell_row).collect();
         let json = json_text(&rows, &reproduction)?;
         if let Some(dir) = &self.out {
@@ -85,14 +86,14 @@ impl ReproduceArgs {
             Format::Csv => rows_to_csv(&rows)?,
             format => rows_to_table(format, &rows, COLUMNS) + &closing_lines(&reproduction),
         })?;
-        let shortfalls = reproduction.shortfalls(&evaluation);
-        if self.check && !shortfalls.is_empty() {
-            return Err(Error::Check(format!(
-                "the reproduction falls short:\n  {}",
-                shortfalls.join("\n  ")
-            )));
+        if !self.check {
+            return Ok(());
         }
-        Ok(())
+        let shortfalls = reproduction.shortfalls(&evaluation, &settings)?;
+        if shortfalls.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Check(format!("the reproduction falls short:\n  {}", shortfalls.join("\n  "))))
     }
 }
 

@@ -34,17 +34,13 @@ pub struct Interference {
     #[serde(default)]
     pub traffic: f64,
     /// Time for which a GPU can be busy with all its jobs together, as a fraction of all time.
-    #[serde(default = "all_time")]
+    #[serde(default = "Interference::all_time")]
     pub capacity: f64,
     /// Corrections per workload, where pair measurements exist.
     #[serde(default)]
     pub factors: BTreeMap<String, PairFactors>,
     /// What holds without SMACT or DRAMA; where absent, such workloads are refused.
     pub gpu_utilization: Option<Utilization>,
-}
-
-fn all_time() -> f64 {
-    1.0
 }
 
 /// Pressure where only GPU utilisation is known: `p_a = u_a^2 (base + memory_slope m_a)` with its solo mean `u`.
@@ -83,15 +79,8 @@ struct Counters {
 impl Contention {
     /// Of the same job when its activity is this fraction of what it was.
     pub fn at_activity(mut self, fraction: f64) -> Contention {
-        if let Some(counters) = &mut self.counters {
-            counters.kernels *= fraction;
-            counters.traffic *= fraction;
-            counters.sensitivity *= fraction;
-        }
         self.busy *= fraction;
-        self.utilization *= fraction;
-        self.utilization_sensitivity *= fraction;
-        self
+        self.times(PairFactors { aggressor: fraction, sensitivity: fraction })
     }
 
     /// The pressure `p` that this job exerts on a victim.
@@ -130,6 +119,11 @@ impl Default for PairFactors {
 }
 
 impl Interference {
+    /// The capacity of a GPU that cannot be busy for more than all of the time.
+    pub(crate) fn all_time() -> f64 {
+        1.0
+    }
+
     /// What a workload does and suffers under a profile before its closing phase, in which its activity is
     /// `closing_activity` of what it was; all pressures multiplied by `strength`.
     pub fn contention(

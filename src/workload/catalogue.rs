@@ -156,7 +156,8 @@ impl Workload {
     }
 
     /// Takes SMACT, SMOCC and DRAMA out of the profile, as if nvidia-smi had been all there was.
-    pub fn forget_counters(&mut self) {
+    #[cfg(test)]
+    pub(crate) fn forget_counters(&mut self) {
         for profile in &mut self.profiles {
             (profile.smact, profile.smocc, profile.drama) = (None, None, None);
         }

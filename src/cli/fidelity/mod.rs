@@ -51,7 +51,8 @@ impl FidelityArgs {
             .map(|trace| {
                 let mut settings = settings.clone();
                 settings.model.runtime_factors = runtime_factors_without(trace, &settings.catalogue)?;
-                let validation = validate(&reference.of_trace(trace), &settings, self.seeds, &|| {})?;
+                let validation =
+                    validate(&reference.only(|run| run.trace == *trace), &settings, self.seeds, &|| {})?;
                 Ok((trace.clone(), validation))
             })
             .collect::<Result<Vec<_>>>()?;

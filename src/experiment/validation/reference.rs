@@ -23,6 +23,18 @@ impl Reference {
     /// # Errors
     /// Traces that cannot be used; a run that the measured results lack; jobs of runs that these lack.
     pub fn of_evaluation(evaluation: &Evaluation, jobs: Option<MeasuredJobs>) -> Result<Reference> {
+        let whole = Self::of_whole_runs(evaluation)?;
+        let jobs = jobs.map_or_else(|| evaluation.measured_jobs(), |jobs| Ok(Some(jobs)))?;
+        jobs.as_ref().map_or(Ok(()), |jobs| jobs.check_runs(&evaluation.measured))?;
+        let (headline, targets) = (Some(evaluation.headline.clone()), evaluation.validate.clone());
+        Ok(Reference { jobs, headline, targets, ..whole })
+    }
+
+    /// The runs of an evaluation, by trace, then policy, without their jobs, headline and targets.
+    ///
+    /// # Errors
+    /// Traces that cannot be used; a run that the measured results lack.
+    pub fn of_whole_runs(evaluation: &Evaluation) -> Result<Reference> {
         let traces =
             evaluation.traces.iter().map(|name| Trace::open(name)).collect::<Result<Vec<Trace>>>()?;
         let mut runs = Vec::with_capacity(traces.len() * evaluation.policies.len());
@@ -31,10 +43,7 @@ impl Reference {
                 runs.push((index, evaluation.measured.required(&trace.name, policy)?.clone()));
             }
         }
-        let jobs = jobs.map_or_else(|| evaluation.measured_jobs(), |jobs| Ok(Some(jobs)))?;
-        jobs.as_ref().map_or(Ok(()), |jobs| jobs.check_runs(&evaluation.measured))?;
-        let (headline, targets) = (Some(evaluation.headline.clone()), evaluation.validate.clone());
-        Ok(Reference { traces, runs, jobs, headline, targets })
+        Ok(Reference { traces, runs, jobs: None, headline: None, targets: None })
     }
 
     /// Measured runs by themselves, in the order of their file. Their traces are built-in names, files beside `dir`, or
@@ -70,9 +79,9 @@ impl Reference {
         Ok(Reference { traces, runs, jobs, headline: None, targets: None })
     }
 
-    /// Only the runs on one trace, without headline, targets and jobs.
-    pub fn of_trace(&self, trace: &str) -> Reference {
-        let runs = self.runs.iter().filter(|(_, run)| run.trace == trace).cloned().collect();
+    /// Only the runs for which `keep` holds, without headline, targets and jobs.
+    pub fn only(&self, keep: impl Fn(&MeasuredRun) -> bool) -> Reference {
+        let runs = self.runs.iter().filter(|(_, run)| keep(run)).cloned().collect();
         Reference { traces: self.traces.clone(), runs, jobs: None, headline: None, targets: None }
     }
 
