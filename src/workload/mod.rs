@@ -2,11 +2,13 @@
 
 mod catalogue;
 mod job;
+mod profile;
 mod table;
 mod trace;
 
-pub use catalogue::{Activity, BUILTIN_CATALOGUE, Catalogue, GpuProfile, MemoryEstimates, Metric, Workload};
+pub use catalogue::{BUILTIN_CATALOGUE, Catalogue, MemoryEstimates, Workload};
 pub use job::{Job, resolve};
+pub use profile::{Activity, GpuProfile, Metric};
 pub(crate) use table::{Row, Table};
 pub use trace::{BUILTIN_TRACES, Trace, TraceJob};
 
