@@ -9,6 +9,7 @@ mod list;
 mod output;
 mod reproduce;
 mod run;
+mod sweep;
 mod validate;
 
 use std::process::ExitCode;
@@ -40,6 +41,8 @@ struct Cli {
 enum Command {
     Run(run::RunArgs),
     Compare(compare::CompareArgs),
+    Sweep(sweep::SweepArgs),
+    Merge(sweep::MergeArgs),
     Reproduce(reproduce::ReproduceArgs),
     Validate(validate::ValidateArgs),
     Fidelity(fidelity::FidelityArgs),
@@ -62,6 +65,8 @@ fn execute(command: Command) -> Result<()> {
     match command {
         Command::Run(args) => args.execute(),
         Command::Compare(args) => args.execute(),
+        Command::Sweep(args) => args.execute(),
+        Command::Merge(args) => args.execute(),
         Command::Reproduce(args) => args.execute(),
         Command::Validate(args) => args.execute(),
         Command::Fidelity(args) => args.execute(),

@@ -142,6 +142,33 @@ impl ClusterSpec {
         Ok(())
     }
 
+    /// The same server with another number of GPUs.
+    ///
+    /// # Errors
+    /// Several servers, or GPUs that differ: it would be open which to add or take away.
+    pub fn with_gpu_count(mut self, count: usize) -> Result<ClusterSpec> {
+        match self.servers.as_mut_slice() {
+            [server] if server.gpus.iter().all(|gpu| *gpu == server.gpus[0]) => {
+                server.gpus = vec![server.gpus[0].clone(); count];
+                Ok(self)
+            }
+            _ => Err(input_error!(
+                "{}: gpu_count needs a cluster of one server whose GPUs are all the same, as it would be open which to add \
+                 or take away; write a cluster file for each count",
+                self.source
+            )),
+        }
+    }
+
+    /// The same GPUs with another capacity, of which jobs can allocate the same share.
+    pub fn with_gpu_memory(mut self, memory_mib: f64) -> ClusterSpec {
+        for gpu in self.servers.iter_mut().flat_map(|server| &mut server.gpus) {
+            gpu.allocatable_mib *= memory_mib / gpu.memory_mib;
+            gpu.memory_mib = memory_mib;
+        }
+        self
+    }
+
     /// GPUs of all servers.
     pub fn gpu_count(&self) -> usize {
         self.servers.iter().map(|server| server.gpus.len()).sum()
@@ -196,6 +223,18 @@ mod tests {
         let cluster = ClusterSpec::builtin();
         assert_eq!(cluster.largest_server_gpus(), 3);
         assert_eq!(cluster.servers[0].gpus[2].memory_mib, 40960.0);
+    }
+
+    #[test]
+    fn counts_and_capacities_can_be_changed() {
+        let changed = ClusterSpec::builtin().with_gpu_memory(20480.0).with_gpu_count(5).unwrap();
+        let (before, after) = (&ClusterSpec::builtin().servers[0].gpus[0], &changed.servers[0].gpus[4]);
+        assert_eq!((changed.gpu_count(), after.memory_mib), (5, 20480.0));
+        assert_eq!(after.allocatable_mib, before.allocatable_mib / 2.0);
+        let mut mixed = ClusterSpec::builtin();
+        mixed.servers[0].gpus[1].speed = 0.5;
+        let message = mixed.with_gpu_count(2).unwrap_err().to_string();
+        assert!(message.contains("gpu_count needs a cluster of one server"), "{message}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod measured;
 mod measured_jobs;
 mod reproduction;
 mod settings;
+pub mod sweep;
 mod threshold_data;
 mod threshold_result;
 mod threshold_study;

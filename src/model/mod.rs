@@ -67,7 +67,7 @@ struct Sections {
     runtime_factors: Option<BTreeMap<String, f64>>,
 }
 
-const BUILTIN: [(&str, &str); 6] = [
+pub(crate) const BUILTIN: [(&str, &str); 6] = [
     ("models/interference.toml", include_str!("../../models/interference.toml")),
     ("models/memory.toml", include_str!("../../models/memory.toml")),
     ("models/telemetry.toml", include_str!("../../models/telemetry.toml")),

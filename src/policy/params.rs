@@ -291,6 +291,21 @@ impl Params {
 }
 
 impl Parameter {
+    /// Its value in a set, as text.
+    pub fn value(&self, params: &Params) -> String {
+        (self.get)(params)
+    }
+
+    /// A value as text, written as the simulator writes it.
+    ///
+    /// # Errors
+    /// Out of range, with the range.
+    pub fn canonical(&self, text: &str) -> Result<String> {
+        let mut params = Params::default();
+        params.set(self.key, text)?;
+        Ok(self.value(&params))
+    }
+
     pub(super) fn find(key: &str) -> Result<&'static Parameter> {
         PARAMETERS.iter().find(|parameter| parameter.key == key).ok_or_else(|| {
             let known = || PARAMETERS.iter().map(|parameter| parameter.key);

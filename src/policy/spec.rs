@@ -82,6 +82,16 @@ impl Modifier {
         }
     }
 
+    /// The parameters that it sets.
+    pub(crate) fn keys(self) -> &'static [&'static str] {
+        match self {
+            Modifier::Memory(_) => &["memory_source"],
+            Modifier::Placement(_) => &["placement"],
+            Modifier::Pressure(_) => &["pressure"],
+            Modifier::Smi(_) => &["pressure", "gpu_util_threshold"],
+        }
+    }
+
     fn apply(self, params: &mut Params) {
         match self {
             Modifier::Memory(source) => params.memory_source = source,

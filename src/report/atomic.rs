@@ -59,10 +59,24 @@ impl Write for Draft {
     }
 }
 
+/// Removes what a process that was killed left of its temporary files.
+pub fn remove_drafts(dir: &Path) -> Result<()> {
+    let entries = std::fs::read_dir(dir).map_err(|e| Error::read(dir, e))?;
+    for path in entries.filter_map(|entry| entry.ok().map(|entry| entry.path())) {
+        let is_draft = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+        if is_draft && path.is_file() {
+            std::fs::remove_file(&path).map_err(|e| Error::write(&path, e))?;
+        }
+    }
+    Ok(())
+}
+
+const PREFIX: &str = ".aegis-sim-";
+
 /// Results are for others to read too: the umask decides, as for any new file, not the temporary file's 0600.
 fn builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".aegis-sim-");
+    builder.prefix(PREFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

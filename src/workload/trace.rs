@@ -96,6 +96,41 @@ impl Trace {
         }
         Ok(Trace { name: name.to_owned(), source: source.to_owned(), jobs, notes })
     }
+
+    /// The same jobs, arriving `scale` times as fast: gaps between submissions divided by it.
+    pub fn with_arrival_rate(mut self, scale: f64) -> Trace {
+        let first_s = self.jobs.first().map_or(0.0, |job| job.submit_s);
+        for job in &mut self.jobs {
+            job.submit_s = first_s + (job.submit_s - first_s) / scale;
+        }
+        self
+    }
+
+    /// The first `count` jobs. Where there are fewer, the trace starts over, a mean gap after its last submission, as
+    /// often as needed; ids of the second round end in `-2`, and so on.
+    pub fn with_job_count(mut self, count: usize) -> Trace {
+        let own = std::mem::take(&mut self.jobs);
+        let (Some(first), Some(last)) = (own.first(), own.last()) else { return self };
+        let span_s = last.submit_s - first.submit_s;
+        let round_s = span_s + span_s / (own.len() - 1).max(1) as f64;
+        self.jobs = (0..count)
+            .map(|i| {
+                let (round, job) = (i / own.len(), &own[i % own.len()]);
+                let job_id = match round {
+                    0 => job.job_id.clone(),
+                    _ => format!("{}-{}", job.job_id, round + 1),
+                };
+                TraceJob { job_id, submit_s: job.submit_s + round as f64 * round_s, ..job.clone() }
+            })
+            .collect();
+        self
+    }
+
+    /// Without the jobs that need more GPUs at once.
+    pub fn with_gangs_up_to(mut self, gpus: usize) -> Trace {
+        self.jobs.retain(|job| job.gpus as usize <= gpus);
+        self
+    }
 }
 
 fn job(row: Row<'_>, job_id: &str) -> Result<TraceJob> {
@@ -107,4 +142,44 @@ fn job(row: Row<'_>, job_id: &str) -> Result<TraceJob> {
         duration_s: row.number("duration_s", 0.0..=MAX_SPAN_S)?,
         line: row.line(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace() -> Trace {
+        let text = "job_id,submit_s,workload,gpus\na,10,w,1\nb,20,w,2\nc,40,w,1\n";
+        Trace::parse("t", "t.csv", text.as_bytes()).unwrap()
+    }
+
+    fn submissions(trace: &Trace) -> Vec<(&str, f64)> {
+        trace.jobs.iter().map(|job| (job.job_id.as_str(), job.submit_s)).collect()
+    }
+
+    #[test]
+    fn a_rate_divides_the_gaps() {
+        assert_eq!(submissions(&trace().with_arrival_rate(2.0)), [("a", 10.0), ("b", 15.0), ("c", 25.0)]);
+        assert_eq!(submissions(&trace().with_arrival_rate(0.5)), [("a", 10.0), ("b", 30.0), ("c", 70.0)]);
+        assert_eq!(trace().with_arrival_rate(1.0).jobs, trace().jobs);
+    }
+
+    #[test]
+    fn a_trace_is_cut_or_starts_over() {
+        assert_eq!(submissions(&trace().with_job_count(2)), [("a", 10.0), ("b", 20.0)]);
+        // 30 s long and 15 s between jobs on average.
+        let longer = trace().with_job_count(7);
+        assert_eq!(
+            submissions(&longer)[2..],
+            [("c", 40.0), ("a-2", 55.0), ("b-2", 65.0), ("c-2", 85.0), ("a-3", 100.0)]
+        );
+        assert_eq!(trace().with_job_count(3).jobs, trace().jobs);
+        let one = Trace { jobs: trace().jobs[..1].to_vec(), ..trace() };
+        assert_eq!(submissions(&one.with_job_count(2)), [("a", 10.0), ("a-2", 10.0)]);
+    }
+
+    #[test]
+    fn large_gangs_are_left_out() {
+        assert_eq!(submissions(&trace().with_gangs_up_to(1)), [("a", 10.0), ("c", 40.0)]);
+    }
 }

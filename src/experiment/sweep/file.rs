@@ -1,0 +1,458 @@
+//! The experiment file: TOML in, an [`Experiment`] out, and a place for everything that is wrong with it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::axis::{Axis, text_of};
+use super::design::{Design, OversizedJobs, Variant};
+use super::entries::Entries;
+use super::experiment::{Experiment, ExperimentVariant, Input};
+use super::key::{Key, Scene};
+use super::metric::{Metric, figure_columns};
+use super::plot_spec::{PlotEntry, Presentation};
+use super::tolerance::Tolerance;
+use crate::error::{Error, Result, did_you_mean, input_error};
+use crate::experiment::Settings;
+use crate::model::{check_schema, parse_toml};
+use crate::policy::{BUILTIN_PARAMS, Params, PolicySpec, resolve_params};
+use crate::workload::{BUILTIN_TRACES, Table, Trace};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema_version: u32,
+    title: Option<String>,
+    traces: Vec<Spanned<String>>,
+    #[serde(default)]
+    policies: Vec<Spanned<String>>,
+    #[serde(default)]
+    variant: Vec<VariantEntry>,
+    #[serde(default)]
+    fixed: Entries,
+    #[serde(default)]
+    axes: Entries,
+    #[serde(default = "one")]
+    replicates: Spanned<u64>,
+    first_seed: Option<Spanned<u64>>,
+    #[serde(default)]
+    oversized_jobs: OversizedJobs,
+    cluster: Option<PathBuf>,
+    workloads: Option<PathBuf>,
+    #[serde(default)]
+    models: Vec<PathBuf>,
+    #[serde(default)]
+    params: Vec<String>,
+    metrics: Option<Vec<Spanned<String>>>,
+    baseline: Option<Spanned<String>>,
+    #[serde(default)]
+    plot: Vec<Spanned<PlotEntry>>,
+    #[serde(default)]
+    tolerance: BTreeMap<Spanned<String>, Tolerance>,
+}
+
+fn one() -> Spanned<u64> {
+    Spanned::new(0..0, 1)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VariantEntry {
+    name: Option<Spanned<String>>,
+    policy: Spanned<String>,
+    #[serde(default)]
+    fixed: Entries,
+    #[serde(default)]
+    without: Vec<Spanned<String>>,
+}
+
+/// Metrics of an experiment that names none.
+const METRICS: [&str; 5] = ["makespan_s", "jct_mean_s", "slowdown_mean", "slowdown_p95", "failed_attempts"];
+const MOST_RUNS: usize = 10_000_000;
+const MOST_SEED: u64 = 1 << 40;
+
+/// Reads files that an experiment names: by path, relative to its own.
+pub(super) type ReadFile<'a> = &'a dyn Fn(&Path) -> Result<Vec<u8>>;
+
+/// The text of a file, for messages that name a line of it.
+struct Source<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
+impl Source<'_> {
+    /// Puts the place of a problem in front of it.
+    fn at(&self, start: usize) -> impl Fn(Error) -> Error + '_ {
+        let line = self.text[..start.min(self.text.len())].matches('\n').count() + 1;
+        move |problem| input_error!("{}, line {line}: {problem}", self.name)
+    }
+}
+
+impl Experiment {
+    /// Reads an experiment file. Paths in it are relative to it.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with file and line for anything that cannot be used.
+    pub fn load(path: &Path) -> Result<Experiment> {
+        let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
+        let dir = path.parent().unwrap_or(Path::new("."));
+        let read = |path: &Path| std::fs::read(dir.join(path)).map_err(|e| Error::read(&dir.join(path), e));
+        Self::parse(&path.display().to_string(), &text, dir, &read)
+    }
+
+    /// Parses an experiment file whose own files `read` reads and lie in `dir`.
+    pub(super) fn parse(name: &str, text: &str, dir: &Path, read: ReadFile<'_>) -> Result<Experiment> {
+        let file: File = parse_toml(name, text)?;
+        check_schema(name, file.schema_version)?;
+        let source = Source { name, text };
+        let (base, mut inputs) = base(&file, dir)?;
+        inputs.insert(0, Input::new("experiment", name, text.as_bytes()));
+        let traces = traces(&source, &file.traces, dir, &mut inputs)?;
+        let mut axes = axes(&source, &file.axes, read, &mut inputs)?;
+        let variants = variants(&source, &file, &axes, &base)?;
+        for (index, axis) in axes.iter_mut().enumerate() {
+            let first = variants.iter().find(|variant| variant.design.axes.contains(&index));
+            axis.default = first.and_then(|variant| {
+                let values: Option<Vec<String>> =
+                    axis.parameters().map(|key| key.default_of(&variant.params, &base.cluster)).collect();
+                let values = values?;
+                axis.values.iter().position(|point| *point == values)
+            });
+        }
+        let (baseline, presentation) = presentation(&source, &file, &axes, &variants)?;
+        let tolerances = file.tolerance.iter().map(|(metric, tolerance)| {
+            let at = source.at(metric.span().start);
+            Metric::find(metric.as_ref(), baseline).map_err(&at)?;
+            tolerance.check(metric.as_ref()).map_err(&at)?;
+            Ok((metric.as_ref().clone(), *tolerance))
+        });
+        let tolerances = tolerances.collect::<Result<_>>()?;
+        let replicates = *file.replicates.as_ref();
+        if !(1..=1_000_000).contains(&replicates) {
+            let problem = input_error!("replicates: found {replicates}; expected 1 to 1000000");
+            return Err(source.at(file.replicates.span().start)(problem));
+        }
+        let first_seed = file.first_seed.as_ref().map_or(1, |seed| *seed.as_ref());
+        if let Some(seed) = file.first_seed.filter(|_| first_seed > MOST_SEED) {
+            let problem = input_error!("first_seed: found {first_seed}; expected 0 to {MOST_SEED}");
+            return Err(source.at(seed.span().start)(problem));
+        }
+        let design = Design {
+            traces: traces.iter().map(|trace| trace.name.clone()).collect(),
+            variants: variants.iter().map(|variant| variant.design.clone()).collect(),
+            axes,
+            oversized_jobs: file.oversized_jobs,
+            first_seed,
+            replicates,
+        };
+        if design.run_count() > MOST_RUNS {
+            return Err(input_error!(
+                "{name}: {} settings on {} traces under {replicates} seeds are {} runs; expected at most {MOST_RUNS}: thin \
+                 out the axes",
+                design.setting_count(),
+                design.traces.len(),
+                design.run_count()
+            ));
+        }
+        let experiment = Experiment { design, presentation, tolerances, base, traces, variants, inputs };
+        experiment.check_scenes().map_err(|problem| input_error!("{name}: {problem}"))?;
+        Ok(experiment)
+    }
+}
+
+/// What runs have in common, and the files that it comes from.
+fn base(file: &File, dir: &Path) -> Result<(Settings, Vec<Input>)> {
+    let beside = |path: &PathBuf| dir.join(path);
+    let builtin = |name: &String| BUILTIN_PARAMS.iter().any(|(builtin, _)| builtin == name);
+    let params = file.params.iter().map(|name| match builtin(name) {
+        true => name.clone(),
+        false => dir.join(name).display().to_string(),
+    });
+    let models: Vec<PathBuf> = file.models.iter().map(beside).collect();
+    let base = Settings::load(
+        file.cluster.as_ref().map(beside).as_ref(),
+        file.workloads.as_ref().map(beside).as_ref(),
+        &models,
+        &params.collect::<Vec<_>>(),
+    )?;
+    let mut inputs = Input::builtin();
+    let roles = [
+        ("cluster", file.cluster.as_slice()),
+        ("workloads", file.workloads.as_slice()),
+        ("model", &file.models),
+    ];
+    for (role, paths) in roles {
+        for path in paths {
+            inputs.push(Input::read(role, path, &beside(path))?);
+        }
+    }
+    for name in file.params.iter().filter(|name| !builtin(name)) {
+        inputs.push(Input::read("params", Path::new(name), &dir.join(name))?);
+    }
+    Ok((base, inputs))
+}
+
+fn traces(
+    source: &Source<'_>,
+    names: &[Spanned<String>],
+    dir: &Path,
+    inputs: &mut Vec<Input>,
+) -> Result<Vec<Trace>> {
+    let mut traces: Vec<Trace> = Vec::with_capacity(names.len());
+    for spanned in names {
+        let (at, name) = (source.at(spanned.span().start), spanned.as_ref());
+        let trace = match BUILTIN_TRACES.iter().find(|(builtin, _)| builtin == name) {
+            Some((builtin, text)) => {
+                inputs.push(Input::new("trace", builtin, text.as_bytes()));
+                Trace::open(name)?
+            }
+            None if name == "-" => {
+                return Err(at(input_error!("traces: standard input can be read only once; name a file")));
+            }
+            None => {
+                let path = dir.join(name);
+                // As `Trace::open` does, for a slip in a built-in name.
+                let opened = match path.exists() || name.contains(['/', '\\', '.']) {
+                    true => path.display().to_string(),
+                    false => name.clone(),
+                };
+                let trace = Trace::open(&opened).map_err(&at)?;
+                inputs.push(Input::read("trace", Path::new(name), &path)?);
+                trace
+            }
+        };
+        if trace.name == super::GEOMEAN || traces.iter().any(|other| other.name == trace.name) {
+            return Err(at(input_error!(
+                "traces: {:?} is named twice, or like the means over traces ({}); traces go by their file's name",
+                trace.name,
+                super::GEOMEAN
+            )));
+        }
+        traces.push(trace);
+    }
+    if traces.is_empty() {
+        return Err(input_error!("{}: traces: name at least one, such as \"philly\"", source.name));
+    }
+    Ok(traces)
+}
+
+fn axes(
+    source: &Source<'_>,
+    entries: &Entries,
+    read: ReadFile<'_>,
+    inputs: &mut Vec<Input>,
+) -> Result<Vec<Axis>> {
+    let mut axes: Vec<Axis> = Vec::new();
+    for entry in entries.iter() {
+        let at = source.at(entry.start);
+        let axis = match entry.value.get("file") {
+            Some(file) => {
+                let file = Path::new(file.as_str().unwrap_or_default());
+                let bytes = read(file).map_err(&at)?;
+                inputs.push(Input::new("axis", &file.display().to_string(), &bytes));
+                axis_of_file(&entry.key, &entry.value, file, &bytes).map_err(&at)?
+            }
+            None => Axis::of_entry(&entry.key, &entry.value).map_err(&at)?,
+        };
+        let known = |key: &String| axes.iter().any(|other| other.keys.contains(key));
+        if let Some(key) = axis.keys.iter().find(|key| known(key)) {
+            return Err(at(input_error!("axis {}: {key} is on another axis already", entry.key)));
+        }
+        axes.push(axis);
+    }
+    Ok(axes)
+}
+
+/// An axis of several parameters: `{ file = "settings.csv", keys = ["smact_threshold", "smocc_threshold"] }`, a point
+/// for every row.
+fn axis_of_file(name: &str, entry: &toml::Value, file: &Path, bytes: &[u8]) -> Result<Axis> {
+    let keys: Option<Vec<&str>> = entry
+        .get("keys")
+        .and_then(toml::Value::as_array)
+        .and_then(|keys| keys.iter().map(toml::Value::as_str).collect());
+    let other =
+        entry.as_table().and_then(|table| table.keys().find(|key| !["file", "keys"].contains(&key.as_str())));
+    let (Some(names), None) = (keys.filter(|keys| !keys.is_empty()), other) else {
+        return Err(input_error!(
+            "axis {name}: expected {{ file = \"settings.csv\", keys = [\"smact_threshold\", ...] }}, the columns of the file \
+             that are parameters"
+        ));
+    };
+    let keys = names.iter().map(|key| Key::find(key)).collect::<Result<Vec<Key>>>()?;
+    let source = file.display().to_string();
+    let table = Table::parse(&source, bytes, &names)?;
+    let values = table.rows().map(|row| {
+        let value = |key: &Key| {
+            let text = row.required_text(key.name())?;
+            key.canonical(text).map_err(|problem| input_error!("{}: {problem}", row.place(key.name())))
+        };
+        keys.iter().map(value).collect::<Result<Vec<String>>>()
+    });
+    let values = values.collect::<Result<Vec<_>>>()?;
+    let keys = names.into_iter().map(str::to_owned).collect();
+    Axis { name: name.to_owned(), keys, values, default: None, log: false }.checked()
+}
+
+type Fixed = BTreeMap<String, String>;
+
+/// Values that are set, none of them of an axis.
+fn fixed(
+    source: &Source<'_>,
+    entries: &Entries,
+    axes: &[&Axis],
+    whose: &str,
+    into: &mut Fixed,
+) -> Result<()> {
+    for entry in entries.iter() {
+        let at = source.at(entry.start);
+        let key = Key::find(&entry.key).map_err(&at)?;
+        if let Some(axis) = axes.iter().find(|axis| axis.keys.contains(&entry.key)) {
+            return Err(at(input_error!(
+                "{} is fixed{whose} and on axis {} as well; remove one, or name the axis in `without` of a [[variant]]",
+                entry.key,
+                axis.name
+            )));
+        }
+        let text = text_of(&entry.key, &entry.value).and_then(|text| key.canonical(&text)).map_err(&at)?;
+        into.insert(entry.key.clone(), text);
+    }
+    Ok(())
+}
+
+fn variants(
+    source: &Source<'_>,
+    file: &File,
+    axes: &[Axis],
+    base: &Settings,
+) -> Result<Vec<ExperimentVariant>> {
+    let mut variants: Vec<ExperimentVariant> = Vec::new();
+    let mut common = Fixed::new();
+    fixed(source, &file.fixed, &axes.iter().collect::<Vec<_>>(), "", &mut common)?;
+    let none = VariantEntry {
+        name: None,
+        policy: Spanned::new(0..0, String::new()),
+        fixed: Entries::default(),
+        without: Vec::new(),
+    };
+    let plain = file.policies.iter().map(|policy| (policy, &none));
+    for (policy, entry) in plain.chain(file.variant.iter().map(|entry| (&entry.policy, entry))) {
+        let at = source.at(policy.span().start);
+        let spec: PolicySpec = policy.as_ref().parse().map_err(&at)?;
+        let name = entry.name.as_ref().map_or(spec.to_string(), |name| name.as_ref().clone());
+        if name.is_empty() || variants.iter().any(|other| other.design.name == name) {
+            return Err(at(input_error!("variant {name:?}: give each variant a name of its own")));
+        }
+        let mut without = Vec::new();
+        for left_out in &entry.without {
+            let position = axes.iter().position(|axis| axis.name == *left_out.as_ref()).ok_or_else(|| {
+                let names = || axes.iter().map(|axis| axis.name.as_str());
+                source.at(left_out.span().start)(input_error!(
+                    "variant {name:?}: without {:?}: {}axes are {}",
+                    left_out.as_ref(),
+                    did_you_mean(left_out.as_ref(), names()),
+                    names().collect::<Vec<_>>().join(", ")
+                ))
+            })?;
+            without.push(position);
+        }
+        let own: Vec<usize> = (0..axes.len()).filter(|axis| !without.contains(axis)).collect();
+        let own_axes: Vec<&Axis> = own.iter().map(|&axis| &axes[axis]).collect();
+        let mut values = common.clone();
+        fixed(source, &entry.fixed, &own_axes, &format!(" in variant {name:?}"), &mut values)?;
+        let varied = own_axes.iter().flat_map(|axis| axis.keys.iter().map(String::as_str));
+        for modifier in spec.modifiers() {
+            let set = varied
+                .clone()
+                .chain(values.keys().map(String::as_str))
+                .find(|key| modifier.keys().contains(key));
+            if let Some(key) = set {
+                return Err(at(input_error!(
+                    "variant {name:?}: +{} sets {key}, and so does an axis or a fixed value; remove one",
+                    modifier.name()
+                )));
+            }
+        }
+        let mut params = resolve_params(&spec, &base.params, &base.assignments)?;
+        let mut scene = Scene::default();
+        for (key, text) in &values {
+            Key::find(key)?.apply(text, &mut params, &mut scene);
+        }
+        let design =
+            Variant { name, policy: spec.to_string(), fixed: values, params: texts(&params), axes: own };
+        variants.push(ExperimentVariant { design, policy: spec, params, scene });
+    }
+    if variants.is_empty() {
+        return Err(input_error!(
+            "{}: name at least one policy: policies = [\"aegis\"], or a [[variant]]",
+            source.name
+        ));
+    }
+    Ok(variants)
+}
+
+pub(super) fn texts(params: &Params) -> BTreeMap<String, String> {
+    params.entries().map(|(parameter, text)| (parameter.key.to_owned(), text)).collect()
+}
+
+/// Whether there is a baseline, and what is shown.
+fn presentation(
+    source: &Source<'_>,
+    file: &File,
+    axes: &[Axis],
+    variants: &[ExperimentVariant],
+) -> Result<(bool, Presentation)> {
+    let names = || variants.iter().map(|variant| variant.design.name.as_str());
+    if let Some(baseline) = &file.baseline
+        && !names().any(|name| name == baseline.as_ref())
+    {
+        return Err(source.at(baseline.span().start)(input_error!(
+            "baseline {:?} is no variant: {}variants are {}",
+            baseline.as_ref(),
+            did_you_mean(baseline.as_ref(), names()),
+            names().collect::<Vec<_>>().join(", ")
+        )));
+    }
+    let has_baseline = file.baseline.is_some();
+    let mut metrics: Vec<String> = Vec::new();
+    for name in file.metrics.iter().flatten() {
+        let at = source.at(name.span().start);
+        Metric::find(name.as_ref(), has_baseline).map_err(&at)?;
+        if metrics.contains(name.as_ref()) {
+            return Err(at(input_error!("metric {:?} stands there twice; remove one", name.as_ref())));
+        }
+        metrics.push(name.as_ref().clone());
+    }
+    if metrics.is_empty() {
+        metrics = METRICS.map(str::to_owned).into();
+    }
+    let designs: Vec<&Variant> = variants.iter().map(|variant| &variant.design).collect();
+    let mut plots = Vec::new();
+    for entry in &file.plot {
+        let at = source.at(entry.span().start);
+        plots.push(entry.as_ref().resolve(axes, &designs, &metrics, has_baseline).map_err(at)?);
+    }
+    if file.plot.is_empty() {
+        plots = PlotEntry::defaults(axes, &designs, &metrics);
+    }
+    for (i, plot) in plots.iter().enumerate() {
+        if plots[..i].iter().any(|other| other.name == plot.name) {
+            let at = source.at(file.plot.get(i).map_or(0, |entry| entry.span().start));
+            return Err(at(input_error!(
+                "two plots are called {:?}; give one of them another name",
+                plot.name
+            )));
+        }
+        // What is drawn is aggregated too.
+        let drawn = [Some(&plot.metric), plot.against.as_ref()].into_iter().flatten();
+        let further: Vec<String> = drawn.filter(|metric| !metrics.contains(metric)).cloned().collect();
+        metrics.extend(further);
+    }
+    debug_assert!(!figure_columns().is_empty());
+    let title = file.title.clone().unwrap_or_else(|| {
+        Path::new(source.name).file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
+    });
+    let baseline = file.baseline.as_ref().map(|baseline| baseline.as_ref().clone());
+    Ok((has_baseline, Presentation { title, metrics, baseline, plots }))
+}

@@ -1,0 +1,29 @@
+//! Experiments: what is varied, the runs that follow from it, and what they come to.
+
+mod axis;
+mod design;
+mod entries;
+mod experiment;
+mod file;
+mod key;
+mod metric;
+mod plot_spec;
+mod results;
+mod run;
+mod shard;
+mod store;
+mod tables;
+mod tolerance;
+
+pub use axis::Axis;
+pub use design::{Design, OversizedJobs, RunKey, Setting, Variant};
+pub use experiment::{Experiment, Input, Runner};
+pub use key::{Key, SCENE_PARAMETERS, Scene, SceneParameter};
+pub use metric::{Better, Metric, figure_columns};
+pub use plot_spec::{Panels, PlotKind, PlotSpec, Presentation};
+pub use results::{Estimate, Over, Resamples, Results};
+pub use run::{check_failures, run_all, seconds_per_run, sweep};
+pub use shard::Shard;
+pub use store::{Manifest, Merged, RunLine, Store, merge};
+pub use tables::{GEOMEAN, aggregate_rows, metrics};
+pub use tolerance::Tolerance;

@@ -1,0 +1,453 @@
+//! A folder of results: what was asked, what is done so far, and in the end the tables.
+//!
+//! While runs go on, each is a line of `journal.csv`, in the order in which they end. A line that was cut off by a crash is
+//! dropped when the work is taken up again. When all runs are there, `results.csv` holds them in the order of the design,
+//! and the journal goes.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::design::Design;
+use super::experiment::{Experiment, Input, sha256};
+use super::metric::figure_columns;
+use super::plot_spec::Presentation;
+use super::shard::Shard;
+use crate::error::{Error, Result, input_error};
+use crate::report::{SCHEMA_VERSION, atomic};
+
+const MANIFEST: &str = "experiment.json";
+const JOURNAL: &str = "journal.csv";
+const RESULTS: &str = "results.csv";
+
+/// What a folder of results is of: enough to make all tables and figures of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    pub schema_version: u32,
+    pub aegis_sim_version: String,
+    /// The same for results that may be put together: of version, inputs and design.
+    pub identity: String,
+    /// The part of the runs that the folder is for; all where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    pub runs: usize,
+    pub inputs: Vec<Input>,
+    pub presentation: Presentation,
+    pub design: Design,
+    /// Columns of a run in results.csv, between its seed and `error`.
+    pub figures: Vec<String>,
+}
+
+impl Manifest {
+    pub fn of(experiment: &Experiment, shard: Option<Shard>) -> Result<Manifest> {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        // Titles and figures may change: the experiment file itself is no part of the identity.
+        let inputs: Vec<&Input> =
+            experiment.inputs.iter().filter(|input| input.role != "experiment").collect();
+        let figures = figure_columns();
+        let identity = serde_json::to_vec(&(&version, inputs, &experiment.design, &figures))
+            .map_err(|error| input_error!("cannot write the experiment as JSON: {error}"))?;
+        Ok(Manifest {
+            schema_version: SCHEMA_VERSION,
+            aegis_sim_version: version,
+            identity: sha256(&identity),
+            shard,
+            runs: experiment.design.run_count(),
+            inputs: experiment.inputs.clone(),
+            presentation: experiment.presentation.clone(),
+            design: experiment.design.clone(),
+            figures,
+        })
+    }
+
+    /// Indices of the runs that the folder is for, ascending.
+    pub fn own_runs(&self) -> impl Iterator<Item = usize> + Clone + use<> {
+        let (first, step) = self.shard.map_or((0, 1), |shard| (shard.index() - 1, shard.count()));
+        (first..self.runs).step_by(step)
+    }
+
+    fn text(&self) -> Result<String> {
+        let mut text = serde_json::to_string_pretty(self)
+            .map_err(|error| input_error!("cannot write the experiment as JSON: {error}"))?;
+        text.push('\n');
+        Ok(text)
+    }
+
+    /// The manifest of a folder; `None` if it has none.
+    ///
+    /// # Errors
+    /// It is there and cannot be used.
+    pub fn open(dir: &Path) -> Result<Option<Manifest>> {
+        let path = dir.join(MANIFEST);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error)
+                if [std::io::ErrorKind::NotFound, std::io::ErrorKind::NotADirectory]
+                    .contains(&error.kind()) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::read(&path, error)),
+        };
+        let unusable = |problem: &dyn std::fmt::Display| {
+            input_error!(
+                "{} is not what a sweep of this version writes: {problem}; take another folder",
+                path.display()
+            )
+        };
+        let manifest: Manifest = serde_json::from_str(&text).map_err(|error| unusable(&error))?;
+        if manifest.schema_version != SCHEMA_VERSION {
+            return Err(unusable(&format!("schema_version {}", manifest.schema_version)));
+        }
+        if manifest.runs != manifest.design.run_count() {
+            return Err(unusable(&"its number of runs is not that of its design"));
+        }
+        Ok(Some(manifest))
+    }
+
+    /// How this differs from another experiment's, in words.
+    fn difference(&self, other: &Manifest) -> String {
+        if self.aegis_sim_version != other.aegis_sim_version {
+            return format!("version {} against {}", self.aegis_sim_version, other.aegis_sim_version);
+        }
+        let changed =
+            self.inputs.iter().find(|input| input.role != "experiment" && !other.inputs.contains(input));
+        match changed {
+            Some(input) => format!("{} ({}) is another", input.file, input.role),
+            None => format!("of {} runs against {}, or with other values", self.runs, other.runs),
+        }
+    }
+
+    /// Removes the figures that are not asked for any more.
+    fn remove_figures_without(&self, presentation: &Presentation, dir: &Path) -> Result<()> {
+        for plot in self
+            .presentation
+            .plots
+            .iter()
+            .filter(|plot| presentation.plots.iter().all(|p| p.name != plot.name))
+        {
+            for extension in ["svg", "png"] {
+                let path = dir.join(format!("{}.{extension}", plot.name));
+                if path.is_file() {
+                    std::fs::remove_file(&path).map_err(|e| Error::write(&path, e))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// The folders hold different experiments.
+    pub fn same_experiment(&self, dir: &Path, other: &Manifest, whose: &str) -> Result<()> {
+        if self.identity == other.identity {
+            return Ok(());
+        }
+        Err(input_error!(
+            "{} holds results of another experiment than {whose}: {}; take another folder with --out",
+            dir.display(),
+            self.difference(other)
+        ))
+    }
+}
+
+/// A run that has ended: its figures, or why it failed, as fields of CSV.
+pub type RunLine = String;
+
+/// A folder that runs are added to.
+pub struct Store {
+    pub manifest: Manifest,
+    dir: PathBuf,
+    /// Locked while it is open, so that no other process adds to it.
+    journal: File,
+    /// By index of the run; what other shards do stays empty.
+    lines: Vec<Option<RunLine>>,
+}
+
+impl Store {
+    /// Opens a folder for an experiment.
+    ///
+    /// # Errors
+    /// It has results and they are not to be taken up again, or are of another experiment, or another process is at it.
+    pub fn open(dir: &Path, manifest: Manifest, resume: bool) -> Result<Store> {
+        std::fs::create_dir_all(dir).map_err(|e| Error::write(dir, e))?;
+        let before = Manifest::open(dir)?;
+        if let Some(before) = &before {
+            if !resume {
+                return Err(input_error!(
+                    "{} holds results of {:?} already; finish or redraw them with --resume, or take another folder with --out",
+                    dir.display(),
+                    before.presentation.title
+                ));
+            }
+            before.same_experiment(dir, &manifest, "this")?;
+            if before.shard != manifest.shard {
+                let part = |shard: Option<Shard>| {
+                    shard.map_or("all runs".to_owned(), |shard| format!("shard {shard}"))
+                };
+                return Err(input_error!(
+                    "{} is for {}, not for {}; take another folder with --out",
+                    dir.display(),
+                    part(before.shard),
+                    part(manifest.shard)
+                ));
+            }
+        } else if dir.join(RESULTS).exists()
+            || dir.join(JOURNAL).metadata().is_ok_and(|journal| journal.len() > 0)
+        {
+            return Err(input_error!(
+                "{} has a {RESULTS} or {JOURNAL} without {MANIFEST}, and is no folder of a sweep; take another one with --out",
+                dir.display()
+            ));
+        }
+        let path = dir.join(JOURNAL);
+        let journal = OpenOptions::new().create(true).read(true).append(true).open(&path);
+        let journal = journal.map_err(|e| Error::write(&path, e))?;
+        journal.try_lock().map_err(|error| match error {
+            std::fs::TryLockError::WouldBlock => {
+                input_error!("{}: another process is at work here; let it finish, or stop it", dir.display())
+            }
+            std::fs::TryLockError::Error(error) => Error::write(&path, error),
+        })?;
+        atomic::remove_drafts(dir)?;
+        if let Some(before) = before {
+            before.remove_figures_without(&manifest.presentation, dir)?;
+        }
+        atomic::write(&dir.join(MANIFEST), manifest.text()?.as_bytes())?;
+        let lines = vec![None; manifest.runs];
+        let mut store = Store { manifest, dir: dir.to_owned(), journal, lines };
+        if dir.join(RESULTS).exists() {
+            store.lines = read_results(dir, &store.manifest)?;
+        }
+        store.read_journal()?;
+        Ok(store)
+    }
+
+    /// Takes up what a journal has, and cuts off a last line that is not whole.
+    fn read_journal(&mut self) -> Result<()> {
+        let path = self.dir.join(JOURNAL);
+        let mut bytes = Vec::new();
+        self.journal.read_to_end(&mut bytes).map_err(|e| Error::read(&path, e))?;
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        self.journal.set_len(whole as u64).map_err(|e| Error::write(&path, e))?;
+        let shard = self.manifest.shard;
+        let own = |run: usize| shard.is_none_or(|shard| run % shard.count() == shard.index() - 1);
+        for (number, line) in bytes[..whole].split(|&byte| byte == b'\n').enumerate() {
+            if line.is_empty() {
+                continue;
+            }
+            let text = std::str::from_utf8(line).ok().and_then(|text| text.split_once(','));
+            let parsed = text.and_then(|(run, rest)| Some((run.parse::<usize>().ok()?, rest)));
+            let fits = |rest: &str| {
+                fields(rest).is_some_and(|fields| fields.len() == self.manifest.figures.len() + 1)
+            };
+            match parsed {
+                Some((run, rest)) if run < self.lines.len() && own(run) && fits(rest) => {
+                    self.lines[run] = Some(rest.to_owned());
+                }
+                _ => {
+                    return Err(input_error!(
+                        "{}, line {}: not a line that a sweep writes; remove it, and --resume does its run again",
+                        path.display(),
+                        number + 1
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs that are still to do.
+    pub fn open_runs(&self) -> Vec<usize> {
+        self.manifest.own_runs().filter(|&run| self.lines[run].is_none()).collect()
+    }
+
+    /// Adds a run. In one write, so that a crash leaves all of it or a line that is seen not to be whole.
+    pub fn add(&mut self, run: usize, line: RunLine) -> Result<()> {
+        let text = format!("{run},{line}\n");
+        let path = self.dir.join(JOURNAL);
+        self.journal.write_all(text.as_bytes()).map_err(|e| Error::write(&path, e))?;
+        self.lines[run] = Some(line);
+        Ok(())
+    }
+
+    pub fn lines(&self) -> &[Option<RunLine>] {
+        &self.lines
+    }
+
+    /// Writes results.csv; [`Store::close`] then ends the journal.
+    pub fn write_results(&self) -> Result<()> {
+        write_results(&self.dir, &self.manifest, &self.lines)
+    }
+
+    /// Nothing is left to do here.
+    pub fn close(self) -> Result<()> {
+        let path = self.dir.join(JOURNAL);
+        std::fs::remove_file(&path).map_err(|e| Error::write(&path, e))
+    }
+}
+
+/// Joins folders of shards.
+///
+/// # Errors
+/// Folders of different experiments, of the same shard twice, or not complete.
+pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged> {
+    let mut parts: Vec<(PathBuf, Manifest)> = Vec::new();
+    for dir in dirs {
+        let found = parts.len();
+        match Manifest::open(dir)? {
+            Some(manifest) => parts.push((dir.clone(), manifest)),
+            // A folder of shards, as --shard makes them.
+            None => {
+                let entries = std::fs::read_dir(dir).map_err(|e| Error::read(dir, e))?;
+                let mut inner: Vec<PathBuf> =
+                    entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+                inner.sort();
+                for path in inner {
+                    if let Some(manifest) = Manifest::open(&path)? {
+                        parts.push((path, manifest));
+                    }
+                }
+            }
+        }
+        if parts.len() == found {
+            return Err(input_error!("{} has no {MANIFEST}: it is no folder of a sweep", dir.display()));
+        }
+    }
+    let Some((first_dir, first)) = parts.first() else {
+        return Err(input_error!("merge: name the folders to join"));
+    };
+    let manifest = Manifest { shard: None, ..first.clone() };
+    let mut lines: Vec<Option<RunLine>> = vec![None; manifest.runs];
+    let mut from: Vec<Option<usize>> = vec![None; manifest.runs];
+    for (index, (dir, part)) in parts.iter().enumerate() {
+        part.same_experiment(dir, first, &first_dir.display().to_string())?;
+        if part.presentation != first.presentation {
+            return Err(input_error!(
+                "{} has other metrics or figures than {}; redraw one with sweep --resume",
+                dir.display(),
+                first_dir.display()
+            ));
+        }
+        if !dir.join(RESULTS).exists() || dir.join(JOURNAL).exists() {
+            return Err(input_error!("{} is not complete: finish it with sweep --resume", dir.display()));
+        }
+        let mut own = read_results(dir, part)?;
+        for run in part.own_runs() {
+            if let Some(other) = from[run].replace(index) {
+                return Err(input_error!(
+                    "{} and {} both have {}; leave one out",
+                    parts[other].0.display(),
+                    dir.display(),
+                    manifest.design.describe_run(manifest.design.run(run))
+                ));
+            }
+            lines[run] = own[run].take();
+        }
+    }
+    let missing = lines.iter().filter(|line| line.is_none()).count();
+    if missing > 0 {
+        let run = lines.iter().position(Option::is_none).unwrap_or(0);
+        let had: Vec<String> =
+            parts.iter().filter_map(|(_, part)| part.shard.map(|shard| shard.to_string())).collect();
+        return Err(input_error!(
+            "{missing} of {} runs are missing, the first {}: name the folders of all shards (these are {})",
+            manifest.runs,
+            manifest.design.describe_run(manifest.design.run(run)),
+            had.join(", ")
+        ));
+    }
+    std::fs::create_dir_all(out).map_err(|e| Error::write(out, e))?;
+    if let Some(before) = Manifest::open(out)?
+        && (before.identity != manifest.identity || before.shard.is_some())
+    {
+        return Err(input_error!("{} holds other results; take another folder with --out", out.display()));
+    }
+    atomic::write(&out.join(MANIFEST), manifest.text()?.as_bytes())?;
+    write_results(out, &manifest, &lines)?;
+    Ok(Merged { manifest, lines })
+}
+
+/// All runs of an experiment.
+pub struct Merged {
+    pub manifest: Manifest,
+    pub lines: Vec<Option<RunLine>>,
+}
+
+fn key_columns(design: &Design) -> Vec<String> {
+    ["trace".to_owned()].into_iter().chain(design.setting_columns()).chain(["seed".to_owned()]).collect()
+}
+
+fn key_fields(design: &Design, run: usize) -> Vec<String> {
+    let key = design.run(run);
+    let setting = design.setting_fields(&design.setting(key.setting));
+    [design.traces[key.trace].clone()].into_iter().chain(setting).chain([key.seed.to_string()]).collect()
+}
+
+fn write_results(dir: &Path, manifest: &Manifest, lines: &[Option<RunLine>]) -> Result<()> {
+    let path = dir.join(RESULTS);
+    let mut draft = atomic::Draft::new(&path)?;
+    let mut put = |text: String| writeln!(draft, "{text}").map_err(|e| Error::write(&path, e));
+    let figures = manifest.figures.iter().map(String::as_str);
+    let end = ["error", "schema_version"];
+    let header: Vec<String> = key_columns(&manifest.design);
+    put(line_of(header.iter().map(String::as_str).chain(figures).chain(end)))?;
+    for run in manifest.own_runs() {
+        let line = lines[run].as_deref().unwrap_or_default();
+        put(format!(
+            "{},{line},{SCHEMA_VERSION}",
+            line_of(key_fields(&manifest.design, run).iter().map(String::as_str))
+        ))?;
+    }
+    draft.finish()
+}
+
+fn read_results(dir: &Path, manifest: &Manifest) -> Result<Vec<Option<RunLine>>> {
+    let path = dir.join(RESULTS);
+    let bytes = std::fs::read(&path).map_err(|e| Error::read(&path, e))?;
+    let mut reader = csv::ReaderBuilder::new().from_reader(bytes.as_slice());
+    let unusable = |line: usize, problem: &dyn std::fmt::Display| {
+        input_error!("{}, line {line}: {problem}; do the sweep again in another folder", path.display())
+    };
+    let mut lines = vec![None; manifest.runs];
+    let mut records = reader.records();
+    for (row, run) in manifest.own_runs().enumerate() {
+        let number = row + 2;
+        let record = records.next().ok_or_else(|| unusable(number, &"is missing"))?;
+        let record = record.map_err(|error| unusable(number, &error))?;
+        let key = key_fields(&manifest.design, run);
+        if record.len() != key.len() + manifest.figures.len() + 2
+            || !record.iter().zip(&key).all(|(a, b)| a == b)
+        {
+            return Err(unusable(
+                number,
+                &format!("expected {}", manifest.design.describe_run(manifest.design.run(run))),
+            ));
+        }
+        lines[run] = Some(line_of(record.iter().skip(key.len()).take(manifest.figures.len() + 1)));
+    }
+    match records.next() {
+        None => Ok(lines),
+        Some(_) => Err(unusable(lines.len() + 2, &"more rows than the experiment has runs")),
+    }
+}
+
+/// Fields as a line of CSV, without its end.
+pub(super) fn line_of<'a>(fields: impl Iterator<Item = &'a str>) -> String {
+    let mut writer =
+        csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
+    // Writing to memory does not fail, and one record has as many fields as itself.
+    let _ = writer.write_record(fields);
+    let mut text =
+        writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+    text.pop();
+    text
+}
+
+/// The fields of a line of CSV.
+pub(super) fn fields(line: &str) -> Option<csv::StringRecord> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
+    reader.records().next()?.ok()
+}

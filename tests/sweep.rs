@@ -1,0 +1,346 @@
+//! Experiments from the command line: resumed, sharded, merged, and refused where they are wrong.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, Stdio};
+
+use assert_cmd::Command;
+
+fn aegis_sim() -> Command {
+    Command::cargo_bin("aegis-sim").unwrap()
+}
+
+/// Exit code, standard output and standard error.
+fn run(args: &[&str]) -> (i32, String, String) {
+    let output = aegis_sim().args(args).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+#[track_caller]
+fn succeeds(args: &[&str]) -> String {
+    let (code, stdout, stderr) = run(args);
+    assert_eq!(code, 0, "{args:?}: {stderr}");
+    stdout
+}
+
+/// Fails with an exit code, and says all of `says`.
+#[track_caller]
+fn fails(code: i32, args: &[&str], says: &[&str]) {
+    let (found, _, stderr) = run(args);
+    assert_eq!(found, code, "{args:?}: {stderr}");
+    for part in says {
+        assert!(stderr.contains(part), "{args:?}: {stderr:?} does not say {part:?}");
+    }
+}
+
+/// Contents of all files of a folder, by name.
+fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap()))
+        .collect()
+}
+
+#[track_caller]
+fn same_files(one: &Path, other: &Path) {
+    let (one, other) = (files(one), files(other));
+    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
+    for (name, bytes) in &one {
+        assert!(*bytes == other[name], "{name} differs");
+    }
+}
+
+/// 4 settings on two traces under 6 seeds: 48 runs of 20 jobs.
+const EXPERIMENT: &str = "\
+schema_version = 1
+traces = [\"philly\", \"venus\"]
+policies = [\"exclusive\", \"aegis\"]
+replicates = 6
+metrics = [\"makespan_s\", \"slowdown_mean\", \"makespan_s_vs_baseline\"]
+baseline = \"exclusive\"
+[fixed]
+job_count = 20
+[axes]
+observation_window_s = [0, 30]
+";
+
+struct Scratch {
+    dir: tempfile::TempDir,
+}
+
+impl Scratch {
+    fn new() -> Scratch {
+        Scratch { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        self.text(name)
+    }
+}
+
+#[test]
+fn threads_do_not_matter_and_nothing_is_left_behind() {
+    let scratch = Scratch::new();
+    let experiment = scratch.write("e.toml", EXPERIMENT);
+    let (one, many) = (scratch.text("one"), scratch.text("many"));
+    let printed = succeeds(&["sweep", &experiment, "--out", &one, "--jobs", "1"]);
+    assert_eq!(succeeds(&["sweep", &experiment, "--out", &many, "--jobs", "5"]), printed);
+    same_files(&scratch.path("one"), &scratch.path("many"));
+    let names: Vec<String> =
+        files(&scratch.path("one")).into_keys().filter(|name| !name.contains("svg")).collect();
+    assert!(
+        names.starts_with(&["experiment.json".to_owned()]) && names.contains(&"results.csv".to_owned()),
+        "{names:?}"
+    );
+    let results = std::fs::read_to_string(scratch.path("one").join("results.csv")).unwrap();
+    assert_eq!(results.lines().count(), 1 + 48);
+    // The baseline is 1 to itself.
+    let runs = std::fs::read_to_string(scratch.path("one").join("runs.csv")).unwrap();
+    let mut reader = csv::Reader::from_reader(runs.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let column = |name: &str| header.iter().position(|known| known == name).unwrap();
+    let ratios: Vec<(String, f64)> = reader
+        .records()
+        .map(|row| row.unwrap())
+        .map(|row| {
+            (row[column("variant")].to_owned(), row[column("makespan_s_vs_baseline_mean")].parse().unwrap())
+        })
+        .collect();
+    assert_eq!(ratios.len(), 4 * 3, "two traces and their mean");
+    assert!(ratios.iter().all(|(variant, ratio)| (variant == "exclusive") == (*ratio == 1.0)), "{ratios:?}");
+}
+
+/// Kills sweeps after some runs, which is a random moment of those after it, and goes on.
+#[test]
+fn killed_sweeps_resume_to_the_same_bytes() {
+    let scratch = Scratch::new();
+    let experiment = scratch.write("e.toml", EXPERIMENT);
+    let whole = scratch.text("whole");
+    succeeds(&["sweep", &experiment, "--out", &whole]);
+    for (round, moments) in [[0, 7, 1], [13, 2, 5], [1, 1, 21]].into_iter().enumerate() {
+        let out = scratch.text(&format!("killed{round}"));
+        let journal = Path::new(&out).join("journal.csv");
+        for wanted in moments {
+            let lines = || std::fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
+            let before = lines();
+            let mut child = Process::new(assert_cmd::cargo::cargo_bin("aegis-sim"))
+                .args(["sweep", &experiment, "--out", &out, "--resume"])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            while lines() < before + wanted && child.try_wait().unwrap().is_none() {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        // What a crash in the middle of a write leaves.
+        let mut text = std::fs::read_to_string(&journal).unwrap_or_default();
+        text += "47,3000";
+        std::fs::write(&journal, text).unwrap();
+        std::fs::write(Path::new(&out).join(".aegis-sim-a1b2c3"), "half").unwrap();
+        succeeds(&["sweep", &experiment, "--out", &out, "--resume"]);
+        same_files(Path::new(&out), Path::new(&whole));
+        succeeds(&["sweep", &experiment, "--out", &out, "--resume"]);
+        same_files(Path::new(&out), Path::new(&whole));
+    }
+}
+
+/// A run that is done is not done again: its line stays, whatever it says.
+#[test]
+fn resuming_keeps_what_is_there() {
+    let scratch = Scratch::new();
+    let experiment = scratch.write("e.toml", EXPERIMENT);
+    let out = scratch.text("out");
+    succeeds(&["sweep", &experiment, "--out", &out]);
+    let path = scratch.path("out").join("results.csv");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let second = whole.lines().nth(2).unwrap();
+    let figures: Vec<&str> = second.split(',').skip(5).collect();
+    let line = format!("1,12345.5,{}\n", figures[1..figures.len() - 1].join(","));
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(scratch.path("out").join("journal.csv"), line).unwrap();
+    succeeds(&["sweep", &experiment, "--out", &out, "--resume"]);
+    let again = std::fs::read_to_string(&path).unwrap();
+    for (number, (before, after)) in whole.lines().zip(again.lines()).enumerate() {
+        assert_eq!(before == after, number != 2, "line {number}");
+    }
+    assert!(again.contains(",12345.5,"));
+}
+
+#[test]
+fn shards_merge_to_the_same_bytes() {
+    let scratch = Scratch::new();
+    let experiment = scratch.write("e.toml", EXPERIMENT);
+    let (whole, parts, merged) = (scratch.text("whole"), scratch.text("parts"), scratch.text("merged"));
+    succeeds(&["sweep", &experiment, "--out", &whole]);
+    for shard in ["1/3", "3/3"] {
+        succeeds(&["sweep", &experiment, "--out", &parts, "--shard", shard]);
+    }
+    fails(2, &["merge", &parts, "--out", &merged], &["16 of 48 runs are missing", "these are 1/3, 3/3"]);
+    // As a Slurm job array says it.
+    let slurm = [("ID", "12"), ("MIN", "10"), ("STEP", "2"), ("COUNT", "3")];
+    let mut second = aegis_sim();
+    for (name, value) in slurm {
+        second.env(format!("SLURM_ARRAY_TASK_{name}"), value);
+    }
+    second.args(["sweep", &experiment, "--out", &parts, "--shard", "auto"]).assert().success();
+    succeeds(&["merge", &parts, "--out", &merged]);
+    same_files(&scratch.path("merged"), &scratch.path("whole"));
+
+    // Each by itself, in any order, from a Kubernetes indexed Job.
+    let others = scratch.text("others");
+    for index in ["0", "1", "2"] {
+        let mut command = aegis_sim();
+        command.env("JOB_COMPLETION_INDEX", index);
+        command.args(["sweep", &experiment, "--out", &others, "--shard", "auto/3"]).assert().success();
+    }
+    let folder =
+        |index: usize| scratch.path("others").join(format!("shard-{index}-of-3")).display().to_string();
+    let again = scratch.text("again");
+    succeeds(&["merge", &folder(3), &folder(1), &folder(2), "--out", &again]);
+    same_files(&scratch.path("again"), &scratch.path("whole"));
+
+    fails(
+        2,
+        &["merge", &parts, &folder(1), "--out", &again],
+        &["both have exclusive, observation_window_s 0 on philly under seed 1"],
+    );
+    let other = scratch.write("other.toml", &EXPERIMENT.replace("[0, 30]", "[0, 60]"));
+    let mixed = scratch.text("mixed");
+    succeeds(&["sweep", &other, "--out", &mixed, "--shard", "3/3"]);
+    fails(2, &["merge", &folder(1), &folder(2), &mixed, "--out", &again], &["another experiment"]);
+    let unfinished = scratch.path("others").join("shard-2-of-3");
+    std::fs::remove_file(unfinished.join("results.csv")).unwrap();
+    fails(2, &["merge", &others, "--out", &again], &["shard-2-of-3 is not complete", "--resume"]);
+    std::fs::create_dir(scratch.path("empty")).unwrap();
+    fails(2, &["merge", &scratch.text("empty"), "--out", &again], &["no folder of a sweep"]);
+}
+
+#[test]
+fn folders_of_other_results_are_refused() {
+    let scratch = Scratch::new();
+    let experiment = scratch.write("e.toml", EXPERIMENT);
+    let out = scratch.text("out");
+    succeeds(&["sweep", &experiment, "--out", &out]);
+    fails(2, &["sweep", &experiment, "--out", &out], &["holds results", "--resume"]);
+    let other = scratch.write("other.toml", &EXPERIMENT.replace("replicates = 6", "replicates = 5"));
+    fails(2, &["sweep", &other, "--out", &out, "--resume"], &["another experiment", "48 runs against 40"]);
+    // Titles and figures may change.
+    let text = EXPERIMENT
+        .replace("traces =", "title = \"Another\"\ntraces =")
+        .replace("\"slowdown_mean\"", "\"jct_mean_s\"");
+    let redrawn = scratch.write("redrawn.toml", &text);
+    succeeds(&["sweep", &redrawn, "--out", &out, "--resume"]);
+    let runs = std::fs::read_to_string(scratch.path("out").join("runs.csv")).unwrap();
+    assert!(
+        runs.starts_with("trace,variant,policy,observation_window_s,replicates,failed_runs,makespan_s_mean"),
+        "{runs}"
+    );
+    assert!(runs.contains("jct_mean_s_mean"));
+    let drawn = files(&scratch.path("out"));
+    assert!(
+        drawn.contains_key("lines_jct_mean_s.svg") && !drawn.contains_key("lines_slowdown_mean.svg"),
+        "{:?}",
+        drawn.keys()
+    );
+}
+
+#[test]
+fn failing_runs_are_results() {
+    let scratch = Scratch::new();
+    // Two jobs of three need two GPUs.
+    let trace = "job_id,submit_s,workload,gpus\na,0,mnist_bs32_1gpu,1\nb,5,resnet50_cifar100_bs128_2gpu,2\n";
+    scratch.write("gangs.csv", trace);
+    let text =
+        "schema_version = 1\ntraces = [\"gangs.csv\"]\npolicies = [\"aegis\"]\n[axes]\ngpu_count = [1, 2]\n";
+    let name = |workload: &str| trace.replace("resnet50_cifar100_bs128_2gpu", workload);
+    let two = succeeds(&["list", "workloads", "--format", "csv"]);
+    let workload =
+        two.lines().find(|line| line.split(',').nth(1) == Some("2")).unwrap().split(',').next().unwrap();
+    scratch.write("gangs.csv", &name(workload));
+    let experiment = scratch.write("e.toml", text);
+    let out = scratch.text("out");
+    fails(
+        1,
+        &["sweep", &experiment, "--out", &out],
+        &["1 runs failed", "gpu_count 1 on gangs", "the largest server has 1 GPU"],
+    );
+    let results = std::fs::read_to_string(scratch.path("out").join("results.csv")).unwrap();
+    assert_eq!(results.lines().count(), 3);
+    assert!(results.contains("the largest server has 1 GPU"), "{results}");
+    fails(1, &["sweep", &experiment, "--out", &out, "--resume"], &["1 runs failed"]);
+    let dropping = scratch.write("d.toml", &text.replace("[axes]", "oversized_jobs = \"drop\"\n[axes]"));
+    succeeds(&["sweep", &dropping, "--out", &scratch.text("dropped")]);
+}
+
+#[test]
+fn plans_cost_nothing() {
+    let scratch = Scratch::new();
+    let experiment = scratch.write("e.toml", EXPERIMENT);
+    let text = succeeds(&["sweep", &experiment, "--plan"]);
+    assert!(text.contains("4 settings x 2 traces x 6 seeds = 48 runs") && text.contains("about "), "{text}");
+    assert!(succeeds(&["sweep", &experiment, "--plan", "--shard", "1/5"]).contains("10 of 48 runs"));
+}
+
+#[test]
+fn bad_experiments_are_refused_with_file_and_line() {
+    let scratch = Scratch::new();
+    let head = "schema_version = 1\ntraces = [\"philly\"]\npolicies = [\"aegis\"]\n";
+    let check = |text: &str, says: &[&str]| {
+        let experiment = scratch.write("bad.toml", text);
+        let out = scratch.text("out");
+        fails(2, &["sweep", &experiment, "--out", &out], says);
+        assert!(!scratch.path("out").exists(), "{text}");
+    };
+    let with = |rest: &str, says: &[&str]| check(&format!("{head}{rest}"), says);
+    with("[axes]\nsmact_treshold = [0.5]\n", &["bad.toml, line 5", "did you mean smact_threshold"]);
+    with("[axes]\n\nsmact_threshold = []\n", &["bad.toml, line 6", "has no value"]);
+    with("[axes]\nobservation_window_s = { start = 0, stop = 300, step = -10 }\n", &["line 5", "never ends"]);
+    with("[axes]\n[axes.observation_window_s]\nstart = 0\nstop = 300\nstep = 0\n", &["line 5", "never ends"]);
+    with(
+        "[fixed]\nsmact_threshold = 0.5\n[axes]\nsmact_threshold = [0.5, 0.6]\n",
+        &["bad.toml, line 5", "is fixed and on axis smact_threshold as well"],
+    );
+    with("metrics = [\"makespan\"]\n", &["bad.toml, line 4", "did you mean makespan_s"]);
+    with("[fixed]\nsmact_threshold = 5\n", &["line 5", "found \"5\"; expected a number from 0 to 1"]);
+    with("[axes]\ngpu_count = [0]\n", &["line 5", "expected a whole number from 1 to 4096"]);
+    with("[axis]\n", &["bad.toml", "line 4", "axis"]);
+    with("baseline = \"exclusiv\"\n", &["line 4", "is no variant"]);
+    with("replicates = 0\n", &["line 4", "expected 1 to"]);
+    with("[[plot]]\nkind = \"lines\"\n", &["line 4", "0 axes"]);
+    with("[[plot]]\nkind = \"pie\"\n", &["line 5", "pie"]);
+    with("[[variant]]\npolicy = \"aegis\"\n", &["line 5", "a name of its own"]);
+    with("[[variant]]\npolicy = \"lucid+lug\"\n", &["line 5", "changes aegis only"]);
+    with(
+        "[[variant]]\npolicy = \"aegis+lug\"\n[axes]\nplacement = [\"bf\"]\n",
+        &["line 5", "+lug sets placement"],
+    );
+    with(
+        "[[variant]]\nname = \"b\"\npolicy = \"aegis\"\nwithout = [\"smact\"]\n[axes]\nsmact_threshold = [1]\n",
+        &["line 7", "did you mean smact_threshold"],
+    );
+    with("[tolerance]\nmakespan = { relative = 0.1 }\n", &["line 5", "did you mean makespan_s"]);
+    with("[tolerance]\nmakespan_s = { relative = -0.1 }\n", &["line 5", "expected a number from 0"]);
+    check("schema_version = 1\ntraces = []\npolicies = [\"aegis\"]\n", &["name at least one"]);
+    check("schema_version = 1\ntraces = [\"philly\"]\n", &["name at least one policy"]);
+    check(&head.replace("philly", "phily"), &["line 2", "did you mean philly"]);
+    check(&head.replace("\"philly\"", "\"philly\", \"philly\""), &["line 2", "named twice"]);
+    check(&head.replace("aegis", "aegsi"), &["line 3", "did you mean aegis"]);
+    check(&head.replace("= 1", "= 2"), &["schema_version 2"]);
+    let axes = ["smact", "smocc", "drama"]
+        .map(|name| format!("{name}_threshold = {{ start = 0, stop = 1, points = 1000 }}\n"));
+    with(&format!("[axes]\n{}", axes.concat()), &["1000000000 settings", "expected at most"]);
+    fails(2, &["sweep", &scratch.text("none.toml"), "--out", &scratch.text("out")], &["none.toml"]);
+}
