@@ -11,12 +11,15 @@ mod families;
 mod figure;
 #[cfg(test)]
 mod fixture;
+mod groups;
+mod interval;
 mod legend;
 mod log;
 mod makespan;
 mod mark;
 mod pairs;
 mod series;
+mod stack;
 mod style;
 mod timeline;
 
