@@ -1,6 +1,8 @@
 //! The one legend of a figure, above its data: plotters would put it over them, in one column.
 
-use plotters::element::{Cross, DashedPathElement, EmptyElement, PathElement, Polygon, Rectangle, Text};
+use plotters::element::{
+    Circle, Cross, DashedPathElement, EmptyElement, PathElement, Polygon, Rectangle, Text,
+};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor};
 
@@ -21,6 +23,7 @@ pub(super) enum Key {
     Mark(Mark, RGBColor),
     Diamond,
     Cross,
+    Ring,
     Outline,
 }
 
@@ -116,6 +119,11 @@ impl Key {
                 let [outer, inner] = diamond(17);
                 area.draw(&(EmptyElement::at((x + 20, y)) + outer + inner))?;
             }
+            Key::Ring => {
+                for ring in ring((x + 20, y), 17) {
+                    area.draw(&ring)?;
+                }
+            }
             Key::Outline => {
                 for outline in outline([(x + 3, y - 17), (x + 37, y + 17)]) {
                     area.draw(&outline)?;
@@ -136,6 +144,11 @@ pub(super) fn diamond(radius: i32) -> [Polygon<(i32, i32)>; 2] {
     let shape =
         |r: i32, color: RGBColor| Polygon::new(vec![(-r, 0), (0, -r), (r, 0), (0, r)], color.filled());
     [shape(radius, BLACK), shape(radius - 6, WHITE)]
+}
+
+/// What sets a point off from others.
+pub(super) fn ring<Coord: Clone>(at: Coord, radius: i32) -> [Circle<Coord, i32>; 2] {
+    [(11, WHITE), (5, BLACK)].map(|(width, color)| Circle::new(at.clone(), radius, color.stroke_width(width)))
 }
 
 /// The edge of a rectangle, which shows on any colour.

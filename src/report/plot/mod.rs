@@ -20,6 +20,7 @@ mod log;
 mod makespan;
 mod mark;
 mod pairs;
+mod pareto;
 mod series;
 mod stack;
 mod style;
@@ -37,6 +38,7 @@ pub use heat::{HeatAxis, HeatPanel, heat_maps};
 pub use lines::{Line, LinePanel, LineSeries, XAxis, lines};
 pub use makespan::{Bar, BarGroup, makespan_bars};
 pub use pairs::{Pair, PairPanel, agreement, job_agreement};
+pub use pareto::{ParetoPanel, ParetoSeries, front, pareto};
 pub use series::{ActivitySeries, Waiting};
 pub use timeline::timeline;
 
