@@ -1,10 +1,11 @@
 use super::ecdf::curve;
 use super::figure::{
-    Area, Drawn, Figure, TITLE, X_LABELS, X_NUMBERS, Y_LABELS, builder, draw_empty, draw_line, fraction,
-    mesh, number, titled, usable,
+    Area, Drawn, Figure, X_LABELS, X_NUMBERS, Y_LABELS, builder, draw_empty, draw_line, fraction, mesh,
+    number, usable,
 };
 use super::legend::Key;
-use super::style::{BLACK, LINE, Look, looks, tint};
+use super::stack::Stack;
+use super::style::{BLACK, LINE, Look, distinct, looks, tint};
 
 /// Of a chart without its title and the numbers below.
 const HEIGHT: u32 = 520;
@@ -30,13 +31,8 @@ pub struct EcdfPanel {
 /// Fractions of jobs at or below a value, over the value, measured and simulated: a chart per panel, on axes that all
 /// share. Colours are policies.
 pub fn ecdf_panels(panels: &[EcdfPanel], label: &str) -> Figure {
-    let mut policies: Vec<&str> = Vec::new();
     let twins = || panels.iter().flat_map(|panel| &panel.curves);
-    for twin in twins() {
-        if !policies.contains(&twin.policy.as_str()) {
-            policies.push(&twin.policy);
-        }
-    }
+    let policies = distinct(twins().map(|twin| twin.policy.as_str()));
     let looks = looks(policies.iter().copied());
     let keys = policies.iter().zip(&looks).map(|(name, look)| (Key::Fill(look.color), (*name).to_owned()));
     let [simulated, measured] = pair(BLACK);
@@ -46,26 +42,25 @@ pub fn ecdf_panels(panels: &[EcdfPanel], label: &str) -> Figure {
         |values: &[f64]| curve(values.iter().copied().filter(|v| (0.0..1e100).contains(v)).collect());
     let ends = twins().flat_map(|twin| twin.measured.iter().chain(&twin.simulated));
     let high = usable(ends.copied().filter(|v| *v < 1e100).fold(0.0, f64::max) * 1.03);
-    let count = panels.len().max(1) as u32;
-    let height = count * (TITLE + HEIGHT) + (count - 1) * X_NUMBERS + X_LABELS;
-    Figure::draw(keys.chain(kinds), height, |area| {
-        let mut rest = area.clone();
-        for (i, panel) in panels.iter().enumerate() {
-            let last = i + 1 == panels.len();
-            let bottom = if last { X_LABELS } else { X_NUMBERS };
-            let (strip, below) = rest.split_vertically(TITLE + HEIGHT + bottom);
-            let strip = titled(&strip, Y_LABELS, &panel.title)?;
-            let curves = panel.curves.iter().map(|twin| {
-                let color = looks[policies.iter().position(|name| *name == twin.policy).unwrap_or(0)].color;
-                let [simulated, measured] = pair(color);
-                [(placed(&twin.simulated), simulated), (placed(&twin.measured), measured)]
-            });
-            let curves: Vec<_> = curves.collect();
-            // All measured curves above all simulated ones.
-            let layers = [0, 1].into_iter().flat_map(|layer| curves.iter().map(move |pair| &pair[layer]));
-            draw_curves(&strip, bottom, high, last.then_some(label), layers)?;
-            rest = below;
-        }
+    let stack = Stack { chart: HEIGHT, below: X_NUMBERS, last: X_LABELS };
+    Figure::draw(keys.chain(kinds), stack.height(panels.len()), |area| {
+        stack.draw(
+            area,
+            panels,
+            |panel| &panel.title,
+            |area, panel, bottom, last| {
+                let curves = panel.curves.iter().map(|twin| {
+                    let color =
+                        looks[policies.iter().position(|name| *name == twin.policy).unwrap_or(0)].color;
+                    let [simulated, measured] = pair(color);
+                    [(placed(&twin.simulated), simulated), (placed(&twin.measured), measured)]
+                });
+                let curves: Vec<_> = curves.collect();
+                // All measured curves above all simulated ones.
+                let layers = [0, 1].into_iter().flat_map(|layer| curves.iter().map(move |pair| &pair[layer]));
+                draw_curves(area, bottom, high, last.then_some(label), layers)
+            },
+        )?;
         if panels.is_empty() { draw_empty(area) } else { Ok(()) }
     })
 }

@@ -1,16 +1,17 @@
 use plotters::chart::LabelAreaPosition;
 use plotters::element::PathElement;
-use plotters::prelude::BindKeyPoints;
 use plotters::style::Color;
 
 use super::figure::{
-    Area, Drawn, Figure, RIGHT, TITLE, UNIT, X_NUMBERS, Y_LABELS, builder, draw_empty, in_units, mesh,
-    number, titled,
+    Area, CHART, Drawn, Figure, X_NUMBERS, Y_LABELS, builder, draw_empty, in_units, mesh, number, placed,
 };
+use super::groups::Groups;
+use super::interval::draw_bar;
 use super::legend::Key;
 use super::mark::{Mark, draw_mark};
 use super::pairs::{Pair, PairPanel, colors, index, names};
-use super::style::{AXIS, BLACK, MARGIN, TICK_TEXT, WIDTH, fitted};
+use super::stack::Stack;
+use super::style::BLACK;
 
 /// Of a chart without its title and the numbers below.
 const HEIGHT: u32 = 360;
@@ -28,22 +29,21 @@ pub fn errors(panels: &[PairPanel]) -> Figure {
         .map(|(name, color)| (Key::Mark(Mark::Circle, *color), (*name).to_owned()));
     let panels: Vec<&PairPanel> =
         panels.iter().filter(|panel| panel.pairs.iter().any(|pair| errors_pct(pair).is_some())).collect();
-    let height = panels.len().max(1) as u32 * (TITLE + HEIGHT) + X_NUMBERS;
-    Figure::draw(keys, height, |area| {
-        let mut rest = area.clone();
-        for (i, panel) in panels.iter().enumerate() {
-            let last = i + 1 == panels.len();
-            let bottom = if last { X_NUMBERS } else { 0 };
-            let (strip, below) = rest.split_vertically(TITLE + HEIGHT + bottom);
-            let strip = titled(&strip, Y_LABELS, &panel.title)?;
-            let place = |pair: &Pair| {
-                let policy = (index(&policies, &pair.policy) as f64 + 0.5) / policies.len() as f64;
-                let x = index(&traces, &pair.trace) as f64 + 0.5 + FILL * (policy - 0.5);
-                (in_units(x), colors[index(&policies, &pair.policy)])
-            };
-            draw_errors(&strip, bottom, &traces, &panel.pairs, &place)?;
-            rest = below;
-        }
+    let stack = Stack { chart: HEIGHT, below: 0, last: X_NUMBERS };
+    Figure::draw(keys, stack.height(panels.len()), |area| {
+        stack.draw(
+            area,
+            &panels,
+            |panel| &panel.title,
+            |area, panel, bottom, _| {
+                let place = |pair: &Pair| {
+                    let policy = (index(&policies, &pair.policy) as f64 + 0.5) / policies.len() as f64;
+                    let x = index(&traces, &pair.trace) as f64 + 0.5 + FILL * (policy - 0.5);
+                    (in_units(x), colors[index(&policies, &pair.policy)])
+                };
+                draw_errors(area, bottom, &traces, &panel.pairs, &place)
+            },
+        )?;
         if panels.is_empty() { draw_empty(area) } else { Ok(()) }
     })
 }
@@ -51,7 +51,7 @@ pub fn errors(panels: &[PairPanel]) -> Figure {
 /// Of the ends of the interval and the median between them, in percent; none if they have no place on any axis.
 fn errors_pct(pair: &Pair) -> Option<[f64; 3]> {
     let errors = pair.simulated.map(|value| 100.0 * (value / pair.measured - 1.0));
-    errors.iter().all(|error| error.abs() < 1e100).then_some(errors)
+    errors.iter().all(placed).then_some(errors)
 }
 
 fn draw_errors(
@@ -66,33 +66,24 @@ fn draw_errors(
     let ends = || errors.iter().flat_map(|(_, [low, _, high])| [*low, *high]);
     let (low, high) = (ends().fold(-1.0, f64::min), ends().fold(1.0, f64::max));
     let margin = 0.06 * (high - low);
-    let count = traces.len().max(1) as i32;
-    let middles = (0..count).map(|i| i * UNIT + UNIT / 2).collect();
-    let room = (WIDTH - 2 * MARGIN - Y_LABELS - RIGHT) / count as u32;
-    let name = |x: &i32| {
-        traces
-            .get((x / UNIT) as usize)
-            .map_or(String::new(), |name| fitted(name, TICK_TEXT, room.saturating_sub(20)))
-    };
-    let x = (0..count * UNIT).with_key_points(middles);
-    let mut chart = builder(area, Y_LABELS, bottom).build_cartesian_2d(x, low - margin..high + margin)?;
+    let groups = Groups::cut(traces.iter().copied(), CHART);
+    let mut chart =
+        builder(area, Y_LABELS, bottom).build_cartesian_2d(groups.axis(), low - margin..high + margin)?;
     mesh(&mut chart)
         .disable_x_mesh()
         .set_tick_mark_size(LabelAreaPosition::Bottom, if bottom > 0 { 10 } else { 0 })
-        .x_label_formatter(&name)
+        .x_label_formatter(&|x| groups.name(x))
         .y_label_formatter(&number)
         .y_labels(5)
         .y_desc("error [%]")
         .draw()?;
-    for i in 1..count {
-        let line = [(i * UNIT, low - margin), (i * UNIT, high + margin)];
-        chart.draw_series([PathElement::new(line, AXIS.stroke_width(3))])?;
-    }
-    chart.draw_series([PathElement::new([(0, 0.0), (count * UNIT, 0.0)], BLACK.stroke_width(4))])?;
-    for (pair, [low, median, high]) in &errors {
+    groups.draw_dividers(&mut chart)?;
+    let range = chart.x_range();
+    chart.draw_series([PathElement::new([(range.start, 0.0), (range.end, 0.0)], BLACK.stroke_width(4))])?;
+    for (pair, errors) in &errors {
         let (x, color) = place(pair);
-        chart.draw_series([PathElement::new([(x, *low), (x, *high)], color.stroke_width(8))])?;
-        draw_mark(&mut chart, (x, *median), Mark::Circle, 12, color)?;
+        draw_bar(&mut chart, x, *errors, color)?;
+        draw_mark(&mut chart, (x, errors[1]), Mark::Circle, 12, color)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! A figure: a legend above charts of plotters, drawn as SVG and rasterised from that.
 
+use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use plotters::chart::{ChartBuilder, ChartContext, LabelAreaPosition, MeshStyle};
@@ -27,6 +28,8 @@ pub(super) const X_NUMBERS: u32 = 74;
 pub(super) const RIGHT: u32 = 48;
 /// Width of the label and the numbers beside a chart.
 pub(super) const Y_LABELS: u32 = 200;
+/// Width of a chart that has a figure's to itself.
+pub(super) const CHART: u32 = WIDTH - 2 * MARGIN - Y_LABELS - RIGHT;
 
 /// Coordinates that labels are bound to are whole, because plotters formats no other: this many to a lane
 /// or a group.
@@ -143,11 +146,11 @@ where
 
 pub(super) fn draw_line<X, Y>(
     chart: &mut Chart<'_, X, Y>,
-    line: Vec<(f64, Y::ValueType)>,
+    line: Vec<(X::ValueType, Y::ValueType)>,
     look: Look,
 ) -> Drawn
 where
-    X: Ranged<ValueType = f64>,
+    X: Ranged<ValueType: Clone + 'static>,
     Y: Ranged<ValueType: Clone + 'static>,
 {
     let style = look.color.stroke_width(look.width);
@@ -191,6 +194,22 @@ pub(super) fn number(value: &f64) -> String {
 /// A limit that makes an axis, whatever the values were.
 pub(super) fn usable(high: f64) -> f64 {
     if high.is_finite() && high > 1e-100 { high } else { 1.0 }
+}
+
+/// Whether a value has a place on a linear axis.
+pub(super) fn placed(value: &f64) -> bool {
+    value.abs() < 1e100
+}
+
+/// From a little below to a little above all values that have a place: that share of their span.
+pub(super) fn around(values: impl IntoIterator<Item = f64>, share: f64) -> Range<f64> {
+    let (low, high) = values
+        .into_iter()
+        .filter(placed)
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
+    let margin = share * (high - low).max(1e-3 * high.abs()).max(1e-9);
+    low - margin..high + margin
 }
 
 /// The time of a run, in the unit in which it reads best.

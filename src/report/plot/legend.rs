@@ -1,6 +1,8 @@
 //! The one legend of a figure, above its data: plotters would put it over them, in one column.
 
-use plotters::element::{Cross, DashedPathElement, EmptyElement, PathElement, Polygon, Rectangle, Text};
+use plotters::element::{
+    Circle, Cross, DashedPathElement, EmptyElement, PathElement, Polygon, Rectangle, Text,
+};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, RGBColor};
 
@@ -21,6 +23,8 @@ pub(super) enum Key {
     Mark(Mark, RGBColor),
     Diamond,
     Cross,
+    Ring,
+    Outline,
 }
 
 /// A key, its name and the width of both.
@@ -115,6 +119,16 @@ impl Key {
                 let [outer, inner] = diamond(17);
                 area.draw(&(EmptyElement::at((x + 20, y)) + outer + inner))?;
             }
+            Key::Ring => {
+                for ring in ring((x + 20, y), 17) {
+                    area.draw(&ring)?;
+                }
+            }
+            Key::Outline => {
+                for outline in outline([(x + 3, y - 17), (x + 37, y + 17)]) {
+                    area.draw(&outline)?;
+                }
+            }
             Key::Cross => {
                 for cross in cross((x + 20, y), 13) {
                     area.draw(&cross)?;
@@ -130,6 +144,18 @@ pub(super) fn diamond(radius: i32) -> [Polygon<(i32, i32)>; 2] {
     let shape =
         |r: i32, color: RGBColor| Polygon::new(vec![(-r, 0), (0, -r), (r, 0), (0, r)], color.filled());
     [shape(radius, BLACK), shape(radius - 6, WHITE)]
+}
+
+/// What sets a point off from others.
+pub(super) fn ring<Coord: Clone>(at: Coord, radius: i32) -> [Circle<Coord, i32>; 2] {
+    [(11, WHITE), (5, BLACK)].map(|(width, color)| Circle::new(at.clone(), radius, color.stroke_width(width)))
+}
+
+/// The edge of a rectangle, which shows on any colour.
+pub(super) fn outline<X: Copy, Y: Copy>([(x0, y0), (x1, y1)]: [(X, Y); 2]) -> [PathElement<(X, Y)>; 2] {
+    // Around its first corner twice, or that would be open.
+    let edge = [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0), (x1, y0)];
+    [(10, BLACK), (4, WHITE)].map(|(width, color)| PathElement::new(edge, color.stroke_width(width)))
 }
 
 /// A death's mark, which shows on any colour.

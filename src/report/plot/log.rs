@@ -16,6 +16,22 @@ pub(super) fn log_axis(low: f64, high: f64, most: usize) -> WithKeyPoints<LogCoo
     (low..high).log_scale().with_key_points(log_ticks(low, high, most))
 }
 
+/// The same around values that were chosen: with numbers at these, if they are few and apart.
+pub(super) fn log_axis_at(values: &[f64], most: usize) -> WithKeyPoints<LogCoord<f64>> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let low = values.first().copied().unwrap_or(f64::NAN);
+    let high = values.last().copied().unwrap_or(f64::NAN);
+    let apart = (high / low).powf(0.7 / most as f64);
+    if (2..=most).contains(&values.len()) && values.windows(2).all(|pair| pair[1] >= apart * pair[0]) {
+        let (low, high) = log_limits(low, high);
+        (low..high).log_scale().with_key_points(values)
+    } else {
+        log_axis(low, high, most)
+    }
+}
+
 /// A little before to a little after positive values.
 fn log_limits(low: f64, high: f64) -> (f64, f64) {
     let (low, high) = if low > 0.0 && high >= low { (low, high) } else { (1.0, 10.0) };
@@ -48,5 +64,13 @@ mod tests {
         assert_eq!(log_ticks(1.9, 9.1, 8), [2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0]);
         assert_eq!(log_ticks(0.1, 1e9, 8).len(), 6);
         assert!(log_ticks(1.5, 6.0, 8).len() >= 2);
+    }
+
+    #[test]
+    fn chosen_values_are_numbered_where_they_have_room() {
+        let ticks = |values: &[f64]| log_axis_at(values, 8).bold_points().to_vec();
+        assert_eq!(ticks(&[4.0, 0.25, 1.0, 0.5, 2.0, 1.0]), [0.25, 0.5, 1.0, 2.0, 4.0]);
+        assert_eq!(ticks(&[0.25, 1.0, 1.01, 4.0]), log_axis(0.25, 4.0, 8).bold_points());
+        assert_eq!(ticks(&[]), log_axis(1.0, 10.0, 8).bold_points());
     }
 }

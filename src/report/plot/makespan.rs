@@ -1,16 +1,14 @@
-use plotters::element::{DashedPathElement, EmptyElement, PathElement, Rectangle, Text};
-use plotters::prelude::BindKeyPoints;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, FontTransform};
+use plotters::chart::LabelAreaPosition;
+use plotters::element::{DashedPathElement, EmptyElement, PathElement, Rectangle};
+use plotters::style::Color;
 
-use super::figure::{Figure, UNIT, X_NUMBERS, Y_LABELS, builder, draw_empty, fraction, in_units, mesh};
+use super::figure::{Figure, Y_LABELS, builder, draw_empty, fraction, in_units, mesh};
+use super::groups::Groups;
 use super::legend::{Key, diamond};
-use super::style::{AXIS, BLACK, TICK_TEXT, WIDTH, fitted, looks, text, text_width};
+use super::style::{AXIS, BLACK, WIDTH, distinct, looks};
 use crate::metrics::geometric_mean;
 
 const HEIGHT: u32 = 840;
-/// Longest label that reads upwards, as labels do where they are wider than their groups.
-const UPRIGHT_LABEL: u32 = 440;
 
 /// One bar.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,12 +33,7 @@ pub struct BarGroup {
 /// policy; it is marked as measured only where all of these are. Bars that are no positive number are
 /// left out.
 pub fn makespan_bars(groups: &[BarGroup]) -> Figure {
-    let mut policies: Vec<&str> = Vec::new();
-    for bar in groups.iter().flat_map(|group| &group.bars) {
-        if !policies.contains(&bar.policy.as_str()) {
-            policies.push(&bar.policy);
-        }
-    }
+    let policies = distinct(groups.iter().flat_map(|group| &group.bars).map(|bar| bar.policy.as_str()));
     let mut groups: Vec<BarGroup> = groups.to_vec();
     let traces = groups.len();
     if traces > 1 {
@@ -59,27 +52,21 @@ pub fn makespan_bars(groups: &[BarGroup]) -> Figure {
     let mark = measured().next().map(|_| (Key::Diamond, "measured".to_owned()));
     let high = bars().map(|bar| bar.value).filter(drawn).chain(measured()).fold(1.0, f64::max);
     let count = groups.len().max(1) as f64;
-    let group_width = f64::from(WIDTH - Y_LABELS - 90) / count;
-    let names = groups.iter().map(|group| fitted(&group.label, TICK_TEXT, UPRIGHT_LABEL));
-    let names: Vec<String> = names.collect();
-    let widest = names.iter().map(|name| text_width(name, TICK_TEXT)).max().unwrap_or(0);
-    let upright = f64::from(widest) > group_width - 20.0;
-    let labels = if upright { 40 + widest } else { X_NUMBERS };
+    let width = WIDTH - Y_LABELS - 90;
+    let group_width = f64::from(width) / count;
+    let labels = Groups::turned(groups.iter().map(|group| group.label.as_str()), width);
     // The space between groups is as wide as a bar, within limits.
     let pitch = (1.0 / (policies.len() as f64 + 1.0)).min(0.22);
     let gap = pitch * 0.07;
     let radius = (pitch * group_width * 0.3).clamp(8.0, 18.0) as i32;
 
-    Figure::draw(keys.chain(mark), HEIGHT + labels, |area| {
-        let middles = (0..groups.len() as i32).map(|i| i * UNIT + UNIT / 2).collect();
-        let mut chart = builder(area, Y_LABELS, labels)
-            .build_cartesian_2d((0..in_units(count)).with_key_points(middles), 0.0..high * 1.05)?;
-        let name = |x: &i32| names.get((x / UNIT) as usize).cloned().unwrap_or_default();
-        let none = |_: &i32| String::new();
+    Figure::draw(keys.chain(mark), HEIGHT + labels.height(), |area| {
+        let mut chart =
+            builder(area, Y_LABELS, labels.height()).build_cartesian_2d(labels.axis(), 0.0..high * 1.05)?;
         mesh(&mut chart)
             .disable_x_mesh()
-            .set_tick_mark_size(plotters::chart::LabelAreaPosition::Bottom, if upright { 0 } else { 10 })
-            .x_label_formatter(if upright { &none } else { &name })
+            .set_tick_mark_size(LabelAreaPosition::Bottom, labels.tick())
+            .x_label_formatter(&|x| labels.name(x))
             .y_label_formatter(&fraction)
             .y_desc("makespan / exclusive")
             .draw()?;
@@ -105,16 +92,7 @@ pub fn makespan_bars(groups: &[BarGroup]) -> Figure {
             let (x, top) = (in_units(traces as f64), high * 1.05);
             chart.draw_series([PathElement::new([(x, 0.0), (x, top)], AXIS.stroke_width(4))])?;
         }
-        if upright {
-            // plotters would centre a turned label on the axis.
-            let style = text(TICK_TEXT).transform(FontTransform::Rotate270);
-            let style = style.pos(Pos::new(HPos::Right, VPos::Center));
-            for (i, name) in names.iter().enumerate() {
-                let (x, y) = chart.backend_coord(&(in_units(i as f64 + 0.5), 0.0));
-                let (left, top) = area.get_base_pixel();
-                area.draw(&Text::new(name.as_str(), (x - left, y - top + 20), &style))?;
-            }
-        }
+        labels.draw_upright(area, &chart, 0.0)?;
         if bars().next().is_none() {
             draw_empty(area)?;
         }

@@ -11,12 +11,18 @@ mod families;
 mod figure;
 #[cfg(test)]
 mod fixture;
+mod groups;
+mod heat;
+mod interval;
 mod legend;
+mod lines;
 mod log;
 mod makespan;
 mod mark;
 mod pairs;
+mod pareto;
 mod series;
+mod stack;
 mod style;
 mod timeline;
 
@@ -28,8 +34,11 @@ pub use ecdf::{Quantity, ecdf};
 pub use ecdf_panels::{EcdfPanel, Twins, ecdf_panels};
 pub use errors::errors;
 pub use figure::Figure;
+pub use heat::{HeatAxis, HeatPanel, heat_maps};
+pub use lines::{Line, LinePanel, LineSeries, XAxis, lines};
 pub use makespan::{Bar, BarGroup, makespan_bars};
 pub use pairs::{Pair, PairPanel, agreement, job_agreement};
+pub use pareto::{ParetoPanel, ParetoSeries, front, pareto};
 pub use series::{ActivitySeries, Waiting};
 pub use timeline::timeline;
 

@@ -8,7 +8,7 @@ use super::figure::{
 use super::legend::Key;
 use super::log::log_axis;
 use super::mark::{Mark, draw_mark};
-use super::style::{AXIS, BLACK, Look, MARGIN, WIDTH, looks, tint};
+use super::style::{AXIS, BLACK, Look, MARGIN, WIDTH, distinct, looks, tint};
 
 /// Something measured, and simulated over seeds.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,13 +166,7 @@ fn limits<'a>(pairs: impl Iterator<Item = &'a Pair>) -> (f64, f64) {
 
 /// In the order of their first pair.
 pub(super) fn names<'a>(panels: &'a [PairPanel], name: impl Fn(&'a Pair) -> &'a String) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    for pair in panels.iter().flat_map(|panel| &panel.pairs) {
-        if !names.contains(&name(pair).as_str()) {
-            names.push(name(pair));
-        }
-    }
-    names
+    distinct(panels.iter().flat_map(|panel| &panel.pairs).map(|pair| name(pair).as_str()))
 }
 
 pub(super) fn index(names: &[&str], name: &str) -> usize {

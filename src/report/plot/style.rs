@@ -83,6 +83,17 @@ const VARIANTS: [(RGBColor, Dash); 10] = [
     (RGBColor(0x7f, 0xd0, 0xb9), Some((8, 8))),
 ];
 
+/// Names in the order in which they first occur.
+pub(super) fn distinct<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    }
+    distinct
+}
+
 /// A look for each policy. The four policies keep theirs in every figure; others take theirs in the order
 /// in which they stand here.
 pub(super) fn looks<'a>(policies: impl IntoIterator<Item = &'a str>) -> Vec<Look> {
