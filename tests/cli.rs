@@ -294,6 +294,26 @@ fn the_sums_over_jobs_are_those_of_the_summary() {
 }
 
 #[test]
+fn compare_holds_makespans_against_the_bound_when_asked() {
+    let args = ["compare", "--trace", "philly,saturn", "--policy", "lucid,aegis", "--format", "json"];
+    let without = json(&args);
+    let with = json(&[&args[..], &["--bound"]].concat());
+    for (without, with) in without.as_array().unwrap().iter().zip(with.as_array().unwrap()) {
+        let figure = |key: &str| with[key].as_f64().unwrap();
+        let ratio = figure("makespan_s") / figure("makespan_bound_s");
+        assert!((figure("makespan_vs_bound") / ratio - 1.0).abs() < 1e-9 && ratio > 1.0, "{with}");
+        let mut rest = with.as_object().unwrap().clone();
+        rest.retain(|key, _| !["makespan_bound_s", "makespan_vs_bound"].contains(&key.as_str()));
+        assert_eq!(&rest, without.as_object().unwrap());
+    }
+    let table = |more: &[&str]| {
+        let args = [&["compare", "--trace", "venus", "--policy", "lucid"], more].concat();
+        String::from_utf8(output(&args).stdout).unwrap()
+    };
+    assert!(table(&["--bound"]).contains("bound [s]") && !table(&[]).contains("bound [s]"));
+}
+
+#[test]
 fn compare_has_the_documented_fields_and_geometric_means() {
     let rows = json(&["compare", "--trace", "philly,saturn", "--policy", "aegis", "--format", "json"]);
     let rows = rows.as_array().unwrap();

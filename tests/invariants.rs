@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use aegis_sim::engine::Time;
 use aegis_sim::policy::Params;
-use aegis_sim::sim::{RunRecord, World};
+use aegis_sim::sim::{RunRecord, World, makespan_bound};
 use aegis_sim::workload::Metric;
 use common::{Case, Log, Shape, What, any_case, config};
 use proptest::prelude::*;
@@ -207,6 +207,18 @@ impl Ran {
         Ok(())
     }
 
+    /// Unless it gave up a job that others might not.
+    fn makespan_is_not_below_the_bound(&self) -> Checked {
+        let bound = makespan_bound(&self.world, &self.params, self.record.seed);
+        let given_up = self.record.jobs.iter().filter(|job| !job.completed()).count();
+        prop_assert!(given_up >= bound.left_out_jobs, "{given_up} jobs given up, {bound:?}");
+        if given_up == bound.left_out_jobs {
+            let makespan_s = self.record.makespan_s();
+            prop_assert!(makespan_s >= bound.makespan_s(), "makespan {makespan_s} s, {bound:?}");
+        }
+        Ok(())
+    }
+
     fn no_gpu_is_shared(&self) -> Checked {
         for (i, one) in self.record.attempts.iter().enumerate() {
             for other in &self.record.attempts[..i] {
@@ -232,6 +244,7 @@ proptest! {
         ran.attempts_are_sound()?;
         ran.waits_and_executions_add_up()?;
         ran.gpu_events_add_up()?;
+        ran.makespan_is_not_below_the_bound()?;
         if !ran.params.noise && !ran.params.runtime_factors {
             ran.work_is_done_once()?;
         }

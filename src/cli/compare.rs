@@ -29,6 +29,9 @@ pub(super) struct CompareArgs {
     policy: Vec<String>,
     #[command(flatten)]
     settings: SettingsArgs,
+    /// Also say how long any policy would take at least, and makespans over that
+    #[arg(long)]
+    bound: bool,
     /// Directory for the table and figures
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -57,6 +60,10 @@ pub(super) const COLUMNS: &[(&str, &str)] = &[
     ("energy_j", "energy [kJ]"),
 ];
 
+/// With `--bound`, beside the makespan.
+const BOUND_COLUMNS: [(&str, &str); 2] =
+    [("makespan_bound_s", "bound [s]"), ("makespan_vs_bound", "/ bound")];
+
 impl CompareArgs {
     pub fn execute(self) -> Result<()> {
         let policies = policies(&self.policy)?;
@@ -82,7 +89,7 @@ impl CompareArgs {
             worlds.iter().for_each(|world| note_missing_estimates(world, policy, &params));
         }
         let comparisons = compare(&worlds, &policies, &settings)?;
-        let rows = rows(&comparisons, policies.len());
+        let rows = rows(&comparisons, policies.len(), self.bound);
         if let Some(dir) = &self.out {
             make_dir(dir)?;
             atomic::write(&dir.join("compare.csv"), rows_to_csv(&rows)?.as_bytes())?;
@@ -90,7 +97,13 @@ impl CompareArgs {
             plot::write(dir, "makespan", &plot::makespan_bars(&groups))?;
             distributions_by_trace(dir, comparisons.iter().map(|comparison| &comparison.record))?;
         }
-        print(&render(self.format.format, &rows, COLUMNS)?)
+        let mut columns = COLUMNS.to_vec();
+        if self.bound {
+            let after =
+                columns.iter().position(|(name, _)| *name == "makespan_vs_exclusive").map_or(0, |i| i + 1);
+            columns.splice(after..after, BOUND_COLUMNS);
+        }
+        print(&render(self.format.format, &rows, &columns)?)
     }
 }
 
@@ -105,8 +118,9 @@ fn bars(of_trace: &[Comparison]) -> BarGroup {
 }
 
 /// A row per comparison, and one per policy with geometric means over the traces.
-fn rows(comparisons: &[Comparison], policies: usize) -> Vec<Row> {
-    let mut rows: Vec<Row> = comparisons.iter().map(comparison_row).collect();
+fn rows(comparisons: &[Comparison], policies: usize, bound: bool) -> Vec<Row> {
+    let row = |comparison| comparison_row(comparison, bound);
+    let mut rows: Vec<Row> = comparisons.iter().map(row).collect();
     for policy in 0..policies {
         let of_policy: Vec<&Row> = rows[..comparisons.len()].iter().skip(policy).step_by(policies).collect();
         rows.push(geomean_row(&of_policy));
@@ -114,10 +128,14 @@ fn rows(comparisons: &[Comparison], policies: usize) -> Vec<Row> {
     rows
 }
 
-fn comparison_row(comparison: &Comparison) -> Row {
+fn comparison_row(comparison: &Comparison, bound: bool) -> Row {
     let mut row = summary_row(&comparison.summary);
     row.insert("makespan_vs_exclusive".into(), comparison.makespan_vs_exclusive.into());
     row.insert("jct_mean_vs_exclusive".into(), comparison.jct_mean_vs_exclusive.into());
+    if bound {
+        row.insert("makespan_bound_s".into(), comparison.bound.makespan_s().into());
+        row.insert("makespan_vs_bound".into(), comparison.makespan_vs_bound().into());
+    }
     row
 }
 

@@ -198,6 +198,15 @@ impl Interference {
         if jobs > 1 { (load / self.capacity).max(1.0) } else { 1.0 }
     }
 
+    /// The most for which the jobs of a GPU together keep it busy, as a fraction of all time, at a strength of
+    /// interference; a job by itself may for more.
+    ///
+    /// At `x` times the capacity all are slowed by `1 + strength (x - 1)`, and `x` over that is at most
+    /// `max(1, 1 / strength)`. Without interference there is no limit.
+    pub(crate) fn most_busy(&self, strength: f64) -> f64 {
+        self.capacity * (1.0 / strength).max(1.0)
+    }
+
     pub(super) fn check(
         &self,
         check: impl Fn(&str, f64, std::ops::RangeInclusive<f64>) -> Result<()>,

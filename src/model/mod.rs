@@ -32,6 +32,13 @@ pub struct Memory {
     pub growth: Growth,
 }
 
+impl Memory {
+    /// What of an amount of profiled memory must be there.
+    pub(crate) fn needed_mib(&self, profiled_mib: f64) -> f64 {
+        profiled_mib * (1.0 - self.elastic_fraction)
+    }
+}
+
 /// What the memory is that a workload takes after its first GPU activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

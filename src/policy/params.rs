@@ -284,6 +284,11 @@ impl Params {
         self.set(key.trim(), text.trim())
     }
 
+    /// Seed of run-to-run noise in a run of a seed: 0 where it is switched off.
+    pub(crate) fn noise_seed(&self, seed: u64) -> u64 {
+        if self.noise { seed } else { 0 }
+    }
+
     /// Every parameter and its value as text.
     pub fn entries(&self) -> impl Iterator<Item = (&'static Parameter, String)> + '_ {
         PARAMETERS.iter().map(|parameter| (parameter, (parameter.get)(self)))

@@ -181,22 +181,11 @@ impl Run<'_> {
         }
         record.attempts = state.attempts;
 
-        let spec = &self.world.jobs[job];
-        let model = &self.world.model;
-        let factor = if self.params.runtime_factors {
-            model.runtime_factors.get(&workload.name).copied().unwrap_or(1.0)
-        } else {
-            1.0
-        };
-        let scale = |time: Time, by: f64| if by == 1.0 { time } else { Time::from_s(time.as_s() * by) };
-        let varied = noise.runtime(self.noise_seed, job as u64, workload.profile(0));
-        let runtime = scale(spec.solo_runtime, factor * varied);
-        let startup = scale(spec.startup, noise.startup(self.noise_seed, job as u64)).min(runtime);
-        let work_us = (runtime - startup).micros() as f64;
-        state.closing_us = work_us.min(Time::from_s(workload.profile(0).closing_s).micros() as f64);
-        state.work_us = work_us - state.closing_us;
+        let alone = self.world.run_alone(job, &self.params, self.noise_seed);
+        state.work_us = alone.training_us;
+        state.closing_us = alone.closing_us;
         state.rate = 0.0;
-        self.queue.push(launch + startup, Class::FirstActivity as u8, Pending::FirstActivity(job));
+        self.queue.push(launch + alone.startup, Class::FirstActivity as u8, Pending::FirstActivity(job));
         let kind = EventKind::Dispatch {
             gpus: &self.states[job].gpus,
             attempt: self.states[job].attempts,

@@ -5,6 +5,7 @@
 //! and worked out only when a scheduler asks for them; they see what happened before the tick of their
 //! instant, and not what the tick did.
 
+mod bound;
 mod dispatch;
 mod event;
 mod physics;
@@ -14,6 +15,7 @@ mod running;
 mod telemetry;
 mod world;
 
+pub use bound::{MakespanBound, makespan_bound};
 pub use event::{Event, EventKind, NoObserver, Observer};
 pub use record::{Attempt, GpuRecord, JobRecord, Outcome, RunRecord};
 pub use run::{Class, Run};

@@ -13,7 +13,7 @@ impl Run<'_> {
         let now = self.now;
         let workload = self.world.workload(job);
         for (rank, &gpu) in self.states[job].gpus.iter().enumerate() {
-            let needed_mib = self.needed_mib(workload.profile(rank).initial_memory_mib);
+            let needed_mib = self.world.model.memory.needed_mib(workload.profile(rank).initial_memory_mib);
             let free_mib = self.gpus[gpu].free_mib();
             if needed_mib > free_mib {
                 return self.fail_allocation(job, gpu, needed_mib, free_mib, observer);
@@ -88,7 +88,8 @@ impl Run<'_> {
         let workload = self.world.workload(job);
         for (rank, &gpu) in self.states[job].gpus.iter().enumerate() {
             let held_mib = self.gpus[gpu].resident(job).map_or(0.0, |resident| resident.memory_mib);
-            let needed_mib = self.needed_mib(workload.profile(rank).peak_memory_mib) - held_mib;
+            let needed_mib =
+                self.world.model.memory.needed_mib(workload.profile(rank).peak_memory_mib) - held_mib;
             let free_mib = self.gpus[gpu].free_mib();
             if needed_mib > free_mib && self.world.model.memory.growth == Growth::Required {
                 return self.fail_allocation(job, gpu, needed_mib, free_mib, observer);
@@ -111,11 +112,6 @@ impl Run<'_> {
         let server = self.states[job].server;
         self.loops[server].changed = self.now;
         self.request_tick(server, self.now);
-    }
-
-    /// What of an amount of profiled memory must be there.
-    pub(super) fn needed_mib(&self, profiled_mib: f64) -> f64 {
-        profiled_mib * (1.0 - self.world.model.memory.elastic_fraction)
     }
 
     /// The process that asks for memory that is not there stops working, on all its GPUs, and ends soon.

@@ -95,7 +95,7 @@ impl<'w> Run<'w> {
         world.check_telemetry(policy, scheduler.as_ref(), params)?;
         let start = world.jobs.first().map_or(Time::ZERO, |job| job.submit);
         let combinations = world.model.telemetry.combinations();
-        let noise_seed = if params.noise { seed } else { 0 };
+        let noise_seed = params.noise_seed(seed);
         let mut loops = Vec::new();
         let mut gpus = Vec::new();
         let mut blind = Vec::new();
@@ -241,7 +241,7 @@ impl<'w> Run<'w> {
     fn has_room(&self, job: usize, server: &ServerSpec) -> bool {
         let workload = self.world.workload(job);
         let needed_mib = (0..self.world.jobs[job].gpus)
-            .map(|rank| self.needed_mib(workload.profile(rank).peak_memory_mib))
+            .map(|rank| self.world.model.memory.needed_mib(workload.profile(rank).peak_memory_mib))
             .fold(0.0, f64::max);
         server.gpus.iter().filter(|gpu| gpu.allocatable_mib >= needed_mib).count()
             >= self.world.jobs[job].gpus

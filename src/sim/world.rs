@@ -1,4 +1,5 @@
 use crate::cluster::ClusterSpec;
+use crate::engine::Time;
 use crate::error::{Result, input_error};
 use crate::model::Model;
 use crate::policy::{JobProfile, Params, Policy, PolicySpec};
@@ -15,6 +16,16 @@ pub struct World {
     pub jobs: Vec<Job>,
     /// What schedulers know of each job.
     pub(super) profiles: Vec<JobProfile>,
+}
+
+/// A run of a job alone, runtime factors and noise included. Work is in microseconds on a GPU of speed 1.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunAlone {
+    /// From launch to first activity, on any GPU.
+    pub startup: Time,
+    /// Before the closing phase.
+    pub training_us: f64,
+    pub closing_us: f64,
 }
 
 impl World {
@@ -92,6 +103,25 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// What a job's run takes alone on a GPU of speed 1, the same in all its attempts.
+    pub(super) fn run_alone(&self, job: usize, params: &Params, noise_seed: u64) -> RunAlone {
+        let spec = &self.jobs[job];
+        let workload = self.workload(job);
+        let factor = if params.runtime_factors {
+            self.model.runtime_factors.get(&workload.name).copied().unwrap_or(1.0)
+        } else {
+            1.0
+        };
+        let noise = self.model.noise;
+        let scale = |time: Time, by: f64| if by == 1.0 { time } else { Time::from_s(time.as_s() * by) };
+        let varied = noise.runtime(noise_seed, job as u64, workload.profile(0));
+        let runtime = scale(spec.solo_runtime, factor * varied);
+        let startup = scale(spec.startup, noise.startup(noise_seed, job as u64)).min(runtime);
+        let work_us = (runtime - startup).micros() as f64;
+        let closing_us = work_us.min(Time::from_s(workload.profile(0).closing_s).micros() as f64);
+        RunAlone { startup, training_us: work_us - closing_us, closing_us }
     }
 
     pub fn workload(&self, job: usize) -> &Workload {
