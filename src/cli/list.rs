@@ -1,11 +1,12 @@
 use super::args::FormatArg;
 use super::output::print;
 use crate::error::Result;
+use crate::experiment::sweep::{BUILTIN_EXPERIMENTS, Better, Experiment, Metric, figure_columns};
 use crate::policy::{Modifier, ParamsFile, PolicyKind};
 use crate::report::{Row, render, row};
 use crate::workload::{BUILTIN_TRACES, Catalogue, Trace};
 
-/// List what can be named: traces, policies, workloads or parameters
+/// List what can be named: traces, policies, workloads, parameters, experiments or metrics
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   aegis-sim list policies
@@ -23,6 +24,8 @@ enum What {
     Policies,
     Workloads,
     Parameters,
+    Experiments,
+    Metrics,
 }
 
 type Columns = &'static [(&'static str, &'static str)];
@@ -34,6 +37,8 @@ impl ListArgs {
             What::Policies => (policies(), POLICIES),
             What::Workloads => (workloads(), WORKLOADS),
             What::Parameters => (parameters(), PARAMETERS),
+            What::Experiments => (experiments()?, EXPERIMENTS),
+            What::Metrics => (metrics(), METRICS),
         };
         print(&render(self.format.format, &rows, columns)?)
     }
@@ -123,6 +128,41 @@ fn workloads() -> Vec<Row> {
         ])
     };
     Catalogue::builtin().workloads().iter().map(of).collect()
+}
+
+const EXPERIMENTS: Columns =
+    &[("experiment", "experiment"), ("settings", "settings"), ("runs", "runs"), ("about", "question")];
+
+fn experiments() -> Result<Vec<Row>> {
+    BUILTIN_EXPERIMENTS
+        .iter()
+        .map(|(name, _)| {
+            let Experiment { design, presentation, .. } = Experiment::open(name)?;
+            Ok(row([
+                ("experiment", (*name).into()),
+                ("settings", design.setting_count().into()),
+                ("runs", design.run_count().into()),
+                ("about", presentation.about.into()),
+            ]))
+        })
+        .collect()
+}
+
+const METRICS: Columns = &[("metric", "metric"), ("label", "label"), ("better", "better")];
+
+fn metrics() -> Vec<Row> {
+    let known = figure_columns().into_iter().filter_map(|name| Metric::find(&name, false).ok());
+    known
+        .map(|metric| {
+            let better = match metric.better() {
+                Better::Lower => "lower",
+                Better::Higher => "higher",
+                Better::Neither => "",
+            };
+            let (label, _) = metric.label(None);
+            row([("metric", metric.name.into()), ("label", label.into()), ("better", better.into())])
+        })
+        .collect()
 }
 
 const PARAMETERS: Columns =

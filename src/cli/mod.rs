@@ -9,6 +9,7 @@ mod list;
 mod output;
 mod reproduce;
 mod run;
+mod studies;
 mod sweep;
 mod validate;
 
@@ -46,6 +47,7 @@ enum Command {
     Reproduce(reproduce::ReproduceArgs),
     Validate(validate::ValidateArgs),
     Fidelity(fidelity::FidelityArgs),
+    Studies(studies::StudiesArgs),
     Calibrate(calibrate::CalibrateArgs),
     List(list::ListArgs),
 }
@@ -70,6 +72,7 @@ fn execute(command: Command) -> Result<()> {
         Command::Reproduce(args) => args.execute(),
         Command::Validate(args) => args.execute(),
         Command::Fidelity(args) => args.execute(),
+        Command::Studies(args) => args.execute(),
         Command::Calibrate(args) => args.execute(),
         Command::List(args) => args.execute(),
     }

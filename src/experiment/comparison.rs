@@ -19,14 +19,19 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Makespan over what no policy can beat: at least 1. NaN where the run gave up a job that a policy could have
-    /// completed, for then it did less than the bound counts.
+    /// See [`makespan_vs_bound`].
     pub fn makespan_vs_bound(&self) -> f64 {
-        if self.summary.given_up_jobs == self.bound.left_out_jobs {
-            self.summary.makespan_s / self.bound.makespan_s()
-        } else {
-            f64::NAN
-        }
+        makespan_vs_bound(&self.summary, &self.bound)
+    }
+}
+
+/// Makespan over what no policy can beat: at least 1. NaN where the run gave up a job that a policy could have
+/// completed, for then it did less than the bound counts.
+pub fn makespan_vs_bound(summary: &Summary, bound: &MakespanBound) -> f64 {
+    if summary.given_up_jobs == bound.left_out_jobs {
+        summary.makespan_s / bound.makespan_s()
+    } else {
+        f64::NAN
     }
 }
 

@@ -12,7 +12,7 @@ mod threshold_result;
 mod threshold_study;
 mod validation;
 
-pub use comparison::{Comparison, compare};
+pub use comparison::{Comparison, compare, makespan_vs_bound};
 pub use evaluation::{Check, Evaluation, Headline};
 pub use measured::{Condition, MeasuredRun, MeasuredRuns, error_pct};
 pub use measured_jobs::{MeasuredJob, MeasuredJobs};

@@ -12,7 +12,7 @@ pub(super) struct TelemetryStore {
     window: usize,
     combinations: [Combination; SAMPLED_METRICS],
     /// Scratch of one window.
-    sorted: Vec<f64>,
+    runs: Vec<(f64, usize)>,
 }
 
 struct Series {
@@ -64,7 +64,7 @@ impl TelemetryStore {
             gpus: blind.iter().map(series).collect(),
             window,
             combinations,
-            sorted: Vec::with_capacity(window),
+            runs: Vec::with_capacity(window),
         }
     }
 
@@ -167,31 +167,51 @@ impl RiskSource for Risks<'_> {
         let from = (now + 1 - window as i64).max(series.first);
         let value = |second: i64| series.ring[second.rem_euclid(window as i64) as usize][metric];
         let count = usize::try_from(now + 1 - from).unwrap_or(0);
-        let risk = risk(count, (from..=now).map(value), &mut self.store.sorted);
+        let risk = risk(count, (from..=now).map(value), &mut self.store.runs);
         series.risks[metric] = Some((now, risk));
         risk
     }
 }
 
 /// Mean of the samples' mean, median, p95 and EWMA (unadjusted, alpha = 2 / (count + 1)); 0 without samples.
-fn risk(count: usize, samples: impl Iterator<Item = f64>, sorted: &mut Vec<f64>) -> f64 {
+///
+/// Activity stays the same for seconds on end, so what is sorted are runs of equal samples, values with their counts.
+fn risk(count: usize, samples: impl Iterator<Item = f64>, runs: &mut Vec<(f64, usize)>) -> f64 {
     if count == 0 {
         return 0.0;
     }
     let alpha = 2.0 / (count as f64 + 1.0);
-    sorted.clear();
+    runs.clear();
     let mut sum = 0.0;
     let mut ewma = None;
     for sample in samples {
         sum += sample;
         ewma = Some(ewma.map_or(sample, |before| before + alpha * (sample - before)));
-        sorted.push(sample);
+        match runs.last_mut() {
+            Some((value, times)) if *value == sample => *times += 1,
+            _ => runs.push((sample, 1)),
+        }
     }
-    sorted.sort_unstable_by(f64::total_cmp);
+    runs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let mean = sum / count as f64;
-    let median = crate::metrics::quantile_of_sorted(sorted, 0.5);
-    let p95 = crate::metrics::quantile_of_sorted(sorted, 0.95);
+    let [median, p95] = [0.5, 0.95].map(|q| quantile_of_runs(runs, count, q));
     (mean + median + p95 + ewma.unwrap_or(0.0)) / 4.0
+}
+
+/// [`quantile_of_sorted`](crate::metrics::quantile_of_sorted) of `count` values given as ascending runs.
+fn quantile_of_runs(runs: &[(f64, usize)], count: usize, q: f64) -> f64 {
+    let position = q * (count - 1) as f64;
+    let below = position.floor() as usize;
+    let at = |index: usize| {
+        let mut passed = 0;
+        let run = runs.iter().find(|(_, times)| {
+            passed += times;
+            passed > index
+        });
+        run.map_or(0.0, |(value, _)| *value)
+    };
+    let (low, high) = (at(below), at((below + 1).min(count - 1)));
+    low + (position - below as f64) * (high - low)
 }
 
 #[cfg(test)]
@@ -224,6 +244,19 @@ mod tests {
         assert!((got - (0.5 + 0.5 + 0.95 + 0.625) / 4.0).abs() < 1e-12, "{got}");
         assert_eq!(risk(30, [0.25; 30].into_iter(), &mut scratch), 0.25);
         assert_eq!(risk(0, std::iter::empty(), &mut scratch), 0.0);
+    }
+
+    #[test]
+    fn quantiles_of_runs_are_those_of_all_values() {
+        let runs = [(0.0, 3), (0.25, 1), (0.25, 4), (0.5, 1), (1.0, 2)];
+        for last in 1..=runs.len() {
+            let values: Vec<f64> =
+                runs[..last].iter().flat_map(|&(value, times)| vec![value; times]).collect();
+            for q in [0.0, 0.3, 0.5, 0.95, 1.0] {
+                let expected = crate::metrics::quantile_of_sorted(&values, q);
+                assert_eq!(quantile_of_runs(&runs[..last], values.len(), q), expected, "{q} of {values:?}");
+            }
+        }
     }
 
     #[test]

@@ -89,7 +89,9 @@ pub struct GpuProfile {
 impl GpuProfile {
     /// The profile's mean activity over that before the closing phase, in which activity is this fraction of it.
     pub fn mean_over_training(&self, closing_activity: f64) -> f64 {
-        1.0 - self.closing_share * (1.0 - closing_activity)
+        let mean = 1.0 - self.closing_share * (1.0 - closing_activity);
+        // Nothing but a closing phase without activity says nothing of what comes before one.
+        if mean > 0.0 { mean } else { 1.0 }
     }
 
     /// What sound telemetry shows of the workload, in the order of [`Metric`]; nothing for metrics that
@@ -107,5 +109,19 @@ impl GpuProfile {
             Metric::Drama => self.drama.is_some(),
             Metric::GpuUtil => true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::workload::Catalogue;
+
+    #[test]
+    fn a_profile_without_training_says_nothing_of_it() {
+        let mut profile = Catalogue::builtin().workloads()[0].profile(0).clone();
+        profile.closing_share = 0.25;
+        assert_eq!(profile.mean_over_training(0.2), 0.8);
+        profile.closing_share = 1.0;
+        assert_eq!([0.2, 0.0].map(|activity| profile.mean_over_training(activity)), [0.2, 1.0]);
     }
 }

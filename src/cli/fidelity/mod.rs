@@ -2,7 +2,7 @@ mod blind_gpu;
 mod document;
 mod fitted;
 mod threshold;
-mod words;
+pub(super) mod words;
 
 use std::path::PathBuf;
 

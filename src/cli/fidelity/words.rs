@@ -49,7 +49,7 @@ pub(super) fn grouped(named: &[(Direction, String)], words: [&str; 3], prepositi
 }
 
 /// "a, b and c".
-pub(super) fn names(names: &[String]) -> String {
+pub(in crate::cli) fn names(names: &[String]) -> String {
     match names {
         [] => "none".to_owned(),
         [one] => one.clone(),

@@ -15,19 +15,19 @@ use crate::report::{Format, Row, atomic, render, rows_to_csv};
 /// Run an experiment: all settings of its axes on all traces under all seeds, in parallel and resumable
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  aegis-sim sweep experiments/observation_window.toml --plan                  how many runs, and how long
-  aegis-sim sweep experiments/observation_window.toml --out out
-  aegis-sim sweep experiments/observation_window.toml --out out --resume      after a crash, or to redraw the figures
-  aegis-sim sweep big.toml --out out --shard 2/8                              into out/shard-2-of-8; join with merge
-  aegis-sim sweep big.toml --out out --shard auto                             in a Slurm job array (Kubernetes: auto/8)
+  aegis-sim sweep observation_window --plan                  how many runs, and how long
+  aegis-sim sweep observation_window --out out
+  aegis-sim sweep observation_window --out out --resume      after a crash, or to redraw the figures
+  aegis-sim sweep my.toml --out out --shard 2/8              into out/shard-2-of-8; join with merge
+  aegis-sim sweep my.toml --out out --shard auto             in a Slurm job array (Kubernetes: auto/8)
 
 experiments/README.md describes experiment files. Written to --out: experiment.json (what ran, with version and hashes of all
 inputs), results.csv (a row per run), runs.csv (means over seeds with 95 % bootstrap intervals) and the figures as SVG and PNG;
 docs/formats.md lists the columns. The same experiment gives the same bytes on any number of threads, resumed or not, whole
 or merged from shards. Runs that fail are rows with an error, and make the exit code 1.")]
 pub(super) struct SweepArgs {
-    /// Experiment file (TOML)
-    experiment: PathBuf,
+    /// Name of a built-in experiment, or an experiment file (TOML)
+    experiment: String,
     /// Folder for the results
     #[arg(long, value_name = "DIR", required_unless_present = "plan")]
     out: Option<PathBuf>,
@@ -68,7 +68,7 @@ pub(super) struct MergeArgs {
 
 impl SweepArgs {
     pub fn execute(self) -> Result<()> {
-        let experiment = Experiment::load(&self.experiment)?;
+        let experiment = Experiment::open(&self.experiment)?;
         experiment.notes().for_each(note);
         let shard =
             self.shard.as_deref().map(|text| Shard::of_argument(text, &|name| std::env::var(name).ok()));

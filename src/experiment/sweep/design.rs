@@ -169,12 +169,15 @@ impl Design {
         format!("{} on {} under seed {}", setting, self.traces[key.trace], key.seed)
     }
 
-    /// Whether all axes of a setting are at their default, or, where it has none, the variant does without parameters of
-    /// its own.
+    /// Whether a setting is one of default parameters, but for what all variants fix: its axes are at their default, and
+    /// it has one at least.
     pub fn is_default(&self, setting: &Setting) -> bool {
-        let varies = setting.points.iter().any(Option::is_some);
+        let fixed = &self.variants[setting.variant].fixed;
+        let common = |(key, value)| self.variants.iter().all(|other| other.fixed.get(key) == Some(value));
         let at_default = |(axis, point): (&Axis, &Option<usize>)| point.is_none() || *point == axis.default;
-        varies && self.axes.iter().zip(&setting.points).all(at_default)
+        setting.points.iter().any(Option::is_some)
+            && fixed.iter().all(common)
+            && self.axes.iter().zip(&setting.points).all(at_default)
     }
 }
 
@@ -221,8 +224,19 @@ pub(super) mod tests {
         assert_eq!(design.describe(&all[8]), "none");
         assert_eq!((design.counterpart(&all[5], 1), design.counterpart(&all[7], 0)), (Some(7), None));
         assert_eq!(design.counterpart(&all[0], 2), Some(8));
-        let default: Vec<usize> = (0..9).filter(|&index| design.is_default(&all[index])).collect();
-        assert_eq!(default, [4, 7]);
+        let defaults = |design: &Design| -> Vec<usize> {
+            (0..9).filter(|&index| design.is_default(&all[index])).collect()
+        };
+        assert_eq!(defaults(&design), [4, 7]);
+        let fix = |design: &mut Design, variants: &[usize]| {
+            for &variant in variants {
+                design.variants[variant].fixed.insert("job_count".into(), "9".into());
+            }
+        };
+        let (mut one, mut every) = (design.clone(), design.clone());
+        fix(&mut one, &[1]);
+        fix(&mut every, &[0, 1, 2]);
+        assert_eq!((defaults(&one), defaults(&every)), (vec![4], vec![4, 7]));
     }
 
     #[test]

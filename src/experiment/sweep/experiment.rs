@@ -13,7 +13,7 @@ use crate::error::{Error, Result, input_error};
 use crate::experiment::Settings;
 use crate::metrics::Summary;
 use crate::policy::{Params, ParamsFile, PolicySpec};
-use crate::sim::{NoObserver, World, simulate};
+use crate::sim::{MakespanBound, NoObserver, World, makespan_bound, simulate};
 use crate::workload::{BUILTIN_CATALOGUE, Trace};
 
 /// An experiment that can be run.
@@ -179,11 +179,11 @@ pub struct Runner<'e> {
 }
 
 impl Runner<'_> {
-    /// The summary of a run, and the bound on its makespan in seconds.
+    /// The summary of a run, and the bound on its makespan.
     ///
     /// # Errors
     /// Why it cannot be done.
-    pub fn run(&self, key: RunKey) -> Result<Summary, String> {
+    pub fn run(&self, key: RunKey) -> Result<(Summary, MakespanBound), String> {
         let setting = self.experiment.design.setting(key.setting);
         let (params, scene) = self.experiment.resolved(&setting);
         let shared = {
@@ -196,6 +196,6 @@ impl Runner<'_> {
         let policy = &self.experiment.variants[setting.variant].policy;
         let record =
             simulate(world, policy, &params, key.seed, &mut NoObserver).map_err(|e| e.to_string())?;
-        Ok(Summary::of(&record))
+        Ok((Summary::of(&record), makespan_bound(world, &params, key.seed)))
     }
 }

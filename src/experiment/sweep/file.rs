@@ -11,7 +11,7 @@ use super::design::{Design, OversizedJobs, Variant};
 use super::entries::Entries;
 use super::experiment::{Experiment, ExperimentVariant, Input};
 use super::key::{Key, Scene};
-use super::metric::{Metric, figure_columns};
+use super::metric::Metric;
 use super::plot_spec::{PlotEntry, Presentation};
 use super::tolerance::Tolerance;
 use crate::error::{Error, Result, did_you_mean, input_error};
@@ -25,6 +25,8 @@ use crate::workload::{BUILTIN_TRACES, Table, Trace};
 struct File {
     schema_version: u32,
     title: Option<String>,
+    #[serde(default)]
+    about: String,
     traces: Vec<Spanned<String>>,
     #[serde(default)]
     policies: Vec<Spanned<String>>,
@@ -449,10 +451,9 @@ fn presentation(
         let further: Vec<String> = drawn.filter(|metric| !metrics.contains(metric)).cloned().collect();
         metrics.extend(further);
     }
-    debug_assert!(!figure_columns().is_empty());
     let title = file.title.clone().unwrap_or_else(|| {
         Path::new(source.name).file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned())
     });
     let baseline = file.baseline.as_ref().map(|baseline| baseline.as_ref().clone());
-    Ok((has_baseline, Presentation { title, metrics, baseline, plots }))
+    Ok((has_baseline, Presentation { title, about: file.about.clone(), metrics, baseline, plots }))
 }

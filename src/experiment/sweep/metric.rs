@@ -2,7 +2,7 @@ use crate::error::{Result, did_you_mean, input_error};
 use crate::metrics::Summary;
 
 /// Figures beside those of a summary.
-pub(super) const BOUND: [&str; 0] = [];
+pub(super) const BOUND: [&str; 2] = ["makespan_bound_s", "makespan_vs_bound"];
 const VS_BASELINE: &str = "_vs_baseline";
 
 /// Which way a figure is better.

@@ -1,6 +1,7 @@
 //! Experiments: what is varied, the runs that follow from it, and what they come to.
 
 mod axis;
+mod builtin;
 mod design;
 mod entries;
 mod experiment;
@@ -16,6 +17,7 @@ mod tables;
 mod tolerance;
 
 pub use axis::Axis;
+pub use builtin::BUILTIN_EXPERIMENTS;
 pub use design::{Design, OversizedJobs, RunKey, Setting, Variant};
 pub use experiment::{Experiment, Input, Runner};
 pub use key::{Key, SCENE_PARAMETERS, Scene, SceneParameter};

@@ -12,6 +12,8 @@ use crate::error::{Result, did_you_mean, input_error};
 #[serde(deny_unknown_fields)]
 pub struct Presentation {
     pub title: String,
+    /// The question, for readers; blank where the experiment has none.
+    pub about: String,
     /// Aggregated; the first is the objective.
     pub metrics: Vec<String>,
     /// The variant that `..._vs_baseline` is relative to.

@@ -5,9 +5,12 @@ use serde_json::Value;
 
 use super::design::RunKey;
 use super::experiment::{Experiment, Runner};
+use super::metric::figure_columns;
 use super::store::{RunLine, Store, line_of};
 use crate::error::{Error, Result};
+use crate::experiment::makespan_vs_bound;
 use crate::metrics::Summary;
+use crate::sim::MakespanBound;
 
 /// What watches a sweep: called after each run with its summary, from any thread.
 pub type Watch<'a> = &'a (dyn Fn(RunKey, Result<&Summary, &str>) + Sync);
@@ -24,7 +27,7 @@ pub fn sweep(experiment: &Experiment, store: Store, threads: usize, watch: Watch
         open.par_iter().try_for_each(|&run| {
             let key = experiment.design.run(run);
             let outcome = runner.run(key);
-            watch(key, outcome.as_ref().map_err(String::as_str));
+            watch(key, outcome.as_ref().map(|(summary, _)| summary).map_err(String::as_str));
             let line = run_line(&outcome);
             store.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).add(run, line)
         })
@@ -41,7 +44,7 @@ pub fn run_all(experiment: &Experiment, threads: usize, watch: Watch<'_>) -> Res
     let one = |run: usize| {
         let key = experiment.design.run(run);
         let outcome = runner.run(key);
-        watch(key, outcome.as_ref().map_err(String::as_str));
+        watch(key, outcome.as_ref().map(|(summary, _)| summary).map_err(String::as_str));
         Some(run_line(&outcome))
     };
     Ok(pool(threads)?.install(|| (0..experiment.design.run_count()).into_par_iter().map(one).collect()))
@@ -70,13 +73,14 @@ fn pool(threads: usize) -> Result<rayon::ThreadPool> {
 }
 
 /// Its figures in the order of the columns, and the error, as fields of CSV.
-fn run_line(outcome: &Result<Summary, String>) -> RunLine {
+fn run_line(outcome: &Result<(Summary, MakespanBound), String>) -> RunLine {
     let (values, error) = match outcome {
-        Ok(summary) => {
+        Ok((summary, bound)) => {
             let figures = summary.figures().into_iter().map(|(_, figure)| Value::from(figure));
-            (figures.map(text).collect(), String::new())
+            let of_bound = [bound.makespan_s(), makespan_vs_bound(summary, bound)].map(Value::from);
+            (figures.chain(of_bound).map(text).collect(), String::new())
         }
-        Err(error) => (vec![String::new(); Summary::figure_names().len()], error.replace(['\n', '\r'], " ")),
+        Err(error) => (vec![String::new(); figure_columns().len()], error.replace(['\n', '\r'], " ")),
     };
     line_of(values.iter().map(String::as_str).chain([error.as_str()]))
 }

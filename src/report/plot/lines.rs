@@ -15,7 +15,7 @@ use super::legend::Key;
 use super::log::log_axis_at;
 use super::mark::{Mark, draw_mark};
 use super::stack::Stack;
-use super::style::{AXIS, BLACK, Look, distinct, looks, tint};
+use super::style::{AXIS, BLACK, LABEL_TEXT, Look, distinct, looks, text_width, tint};
 
 /// Of a chart without its title and what is below.
 const HEIGHT: u32 = 420;
@@ -137,7 +137,9 @@ fn draw(
 ) -> Figure {
     let keys = keys.zip(names.iter().map(|name| (*name).to_owned()));
     let default = default.map(|key| (key, "default".to_owned()));
-    let stack = Stack { chart: HEIGHT, below: 0, last: below };
+    // A long label needs a chart that it fits beside.
+    let labels = charts.iter().map(|(panel, _)| text_width(&panel.label, LABEL_TEXT) + 20);
+    let stack = Stack { chart: labels.fold(HEIGHT, u32::max).min(2 * HEIGHT), below: 0, last: below };
     Figure::draw(keys.chain(default), stack.height(charts.len()), |area| {
         stack.draw(
             area,
