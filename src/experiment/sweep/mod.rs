@@ -16,6 +16,7 @@ mod tables;
 mod tolerance;
 
 pub use axis::Axis;
+pub(super) use axis::significant;
 pub use design::{Design, OversizedJobs, RunKey, Setting, Variant};
 pub use experiment::{Experiment, Input, Runner};
 pub use key::{Key, SCENE_PARAMETERS, Scene, SceneParameter};
