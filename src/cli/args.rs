@@ -19,12 +19,19 @@ pub(super) struct InputArgs {
     /// Model file (TOML) whose sections replace the built-in ones; repeatable
     #[arg(long, value_name = "FILE")]
     model: Vec<PathBuf>,
+    #[command(flatten)]
+    params: ParamsArgs,
+}
+
+/// Changes of parameters.
+#[derive(Args)]
+pub(super) struct ParamsArgs {
     /// Parameter set: default, ideal or a TOML file; repeatable, later ones win
     #[arg(long, value_name = "NAME|FILE")]
-    params: Vec<String>,
+    pub params: Vec<String>,
     /// Set one parameter, after all else; repeatable (see `aegis-sim list parameters`)
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    assignments: Vec<String>,
+    pub assignments: Vec<String>,
 }
 
 /// What `run`, `compare` and `reproduce` share.
@@ -40,8 +47,8 @@ pub(super) struct SettingsArgs {
 impl InputArgs {
     pub fn load(self) -> Result<Settings> {
         let mut settings =
-            Settings::load(self.cluster.as_ref(), self.workloads.as_ref(), &self.model, &self.params)?;
-        settings.assignments = self.assignments;
+            Settings::load(self.cluster.as_ref(), self.workloads.as_ref(), &self.model, &self.params.params)?;
+        settings.assignments = self.params.assignments;
         Ok(settings)
     }
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod calibrate;
+mod check;
 mod compare;
 mod fidelity;
 mod figures;
@@ -28,6 +29,7 @@ use crate::error::Result;
   aegis-sim reproduce                                        the paper's evaluation beside its measurements
   aegis-sim validate --out out                               how close the simulator is to measured runs, over 100 seeds
   aegis-sim compare --trace philly --policy lucid,aegis      policies side by side
+  aegis-sim check --experiment E.toml --baseline B.csv       what a change does to metrics, as a gate in CI
   aegis-sim run --trace philly --policy aegis --out out      one run with all its records and figures
   aegis-sim list parameters                                  everything that --set can change
 
@@ -44,6 +46,7 @@ enum Command {
     Compare(compare::CompareArgs),
     Sweep(sweep::SweepArgs),
     Merge(sweep::MergeArgs),
+    Check(check::CheckArgs),
     Reproduce(reproduce::ReproduceArgs),
     Validate(validate::ValidateArgs),
     Fidelity(fidelity::FidelityArgs),
@@ -69,6 +72,7 @@ fn execute(command: Command) -> Result<()> {
         Command::Compare(args) => args.execute(),
         Command::Sweep(args) => args.execute(),
         Command::Merge(args) => args.execute(),
+        Command::Check(args) => args.execute(),
         Command::Reproduce(args) => args.execute(),
         Command::Validate(args) => args.execute(),
         Command::Fidelity(args) => args.execute(),

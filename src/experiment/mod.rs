@@ -1,7 +1,9 @@
-//! Many runs: comparisons of policies, the paper's evaluation beside its measurements, and validation over seeds.
+//! Many runs: comparisons of policies, the paper's evaluation beside its measurements, validation over seeds, experiments and
+//! their baselines.
 
 mod comparison;
 mod evaluation;
+pub mod gate;
 mod measured;
 mod measured_jobs;
 mod reproduction;

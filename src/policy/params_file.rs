@@ -113,11 +113,22 @@ impl ParamsFile {
 
     /// Sets the values of this file that hold for a policy.
     pub fn apply(&self, kind: PolicyKind, params: &mut Params) {
-        for (section, key, text) in &self.values {
-            if section == ALL || section == kind.name() {
-                params.set(key, text).expect("checked when the file was parsed");
-            }
+        for (key, text) in self.values_of(kind) {
+            params.set(key, text).expect("checked when the file was parsed");
         }
+    }
+
+    /// The parameters that this file sets for a policy.
+    pub fn keys(&self, kind: PolicyKind) -> impl Iterator<Item = &'static str> + '_ {
+        self.values_of(kind).map(|(key, _)| key)
+    }
+
+    fn values_of(&self, kind: PolicyKind) -> impl Iterator<Item = (&'static str, &str)> {
+        let holds = move |section: &str| section == ALL || section == kind.name();
+        self.values
+            .iter()
+            .filter(move |(section, ..)| holds(section))
+            .map(|(_, key, text)| (*key, text.as_str()))
     }
 
     /// The built-in defaults of a policy.

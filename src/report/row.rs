@@ -54,7 +54,8 @@ pub fn render(format: Format, rows: &[Row], columns: &[(&str, &str)]) -> Result<
 
 /// CSV with the columns of the first row.
 pub fn rows_to_csv(rows: &[Row]) -> Result<String> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Quotes what would read as a comment.
+    let mut writer = csv::WriterBuilder::new().comment(Some(b'#')).from_writer(Vec::new());
     let failed = |error: &dyn std::fmt::Display| input_error!("cannot write the rows as CSV: {error}");
     if let Some(first) = rows.first() {
         writer.write_record(first.keys()).map_err(|e| failed(&e))?;

@@ -195,7 +195,12 @@ fn count(name: &str, count: f64) -> Result<usize> {
 
 /// To nine significant digits: 0.1 + 0.2 is 0.3 to whoever wrote the range.
 fn tidy(value: f64) -> String {
-    let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value);
+    significant(value, 9)
+}
+
+/// A number to some significant digits, without zeros at its end.
+pub(in crate::experiment) fn significant(value: f64, digits: usize) -> String {
+    let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
     (rounded + 0.0).to_string()
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::design::{Design, OversizedJobs, RunKey, Setting, Variant};
-use super::key::Scene;
+use super::key::{Key, Scene};
 use super::plot_spec::Presentation;
 use super::tolerance::Tolerance;
 use crate::error::{Error, Result, input_error};
@@ -86,39 +86,56 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Parameters and scene of a policy with what an experiment fixes.
+pub(super) fn resolve(
+    policy: &PolicySpec,
+    fixed: &BTreeMap<String, String>,
+    base: &Settings,
+) -> Result<(Params, Scene)> {
+    let (mut params, mut scene) = (base.params(policy)?, Scene::default());
+    for (key, text) in fixed {
+        Key::find(key)?.apply(text, &mut params, &mut scene);
+    }
+    Ok((params, scene))
+}
+
 impl Experiment {
-    /// Changes parameters of all variants, as `--params` and `--set` do.
+    /// Changes parameters of all variants, as `--params` and `--set` do: sets come before the modifiers of policies,
+    /// assignments after them.
     ///
     /// # Errors
     /// A parameter that the experiment sets or varies itself.
     pub fn change(&mut self, files: &[String], assignments: &[String]) -> Result<()> {
         for name in files {
             let file = ParamsFile::open(name)?;
-            for variant in &mut self.variants {
-                file.apply(variant.policy.kind, &mut variant.params);
+            let kinds = self.variants.iter().map(|variant| variant.policy.kind);
+            let own = kinds.flat_map(|kind| file.keys(kind)).find_map(|key| Some((key, self.own(key)?)));
+            if let Some((key, whose)) = own {
+                return Err(input_error!("--params {name}: the experiment {whose} {key}; change it there"));
             }
+            self.base.params.push(file);
         }
         for assignment in assignments {
-            let mut probe = Params::default();
-            probe.assign(assignment)?;
+            Params::default().assign(assignment)?;
             let key = assignment.split('=').next().unwrap_or_default().trim();
-            let axis = self.design.axes.iter().find(|axis| axis.keys.iter().any(|known| known == key));
-            let fixed = self.variants.iter().any(|variant| variant.design.fixed.contains_key(key));
-            if let Some(whose) = axis
-                .map(|axis| format!("varies it on axis {}", axis.name))
-                .or(fixed.then(|| "fixes it".to_owned()))
-            {
-                return Err(input_error!("--set {assignment}: the experiment {whose}; change it there"));
+            if let Some(whose) = self.own(key) {
+                return Err(input_error!("--set {assignment}: the experiment {whose} it; change it there"));
             }
-            for variant in &mut self.variants {
-                variant.params.assign(assignment)?;
-            }
+            self.base.assignments.push(assignment.clone());
         }
         for (design, variant) in self.design.variants.iter_mut().zip(&mut self.variants) {
+            (variant.params, variant.scene) = resolve(&variant.policy, &design.fixed, &self.base)?;
             design.params = super::file::texts(&variant.params);
             variant.design.params = design.params.clone();
         }
         Ok(())
+    }
+
+    /// What the experiment does with a parameter itself, as a verb.
+    fn own(&self, key: &str) -> Option<&'static str> {
+        let varies = self.design.axes.iter().any(|axis| axis.keys.iter().any(|known| known == key));
+        let fixes = self.design.variants.iter().any(|variant| variant.fixed.contains_key(key));
+        varies.then_some("varies").or(fixes.then_some("fixes"))
     }
 
     /// The name of one variant's parameters and scene under a setting.
@@ -197,5 +214,56 @@ impl Runner<'_> {
         let record =
             simulate(world, policy, &params, key.seed, &mut NoObserver).map_err(|e| e.to_string())?;
         Ok((Summary::of(&record), makespan_bound(world, &params, key.seed)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn experiment(rest: &str) -> Experiment {
+        let head = "schema_version = 1\ntraces = [\"philly\"]\npolicies = [\"lucid\", \"aegis+peak-mem\"]\n";
+        let none = |path: &Path| Err(Error::read(path, std::io::ErrorKind::NotFound.into()));
+        Experiment::parse("e.toml", &format!("{head}{rest}"), Path::new("."), &none).unwrap()
+    }
+
+    #[test]
+    fn changes_keep_the_order_of_sets_modifiers_and_assignments() {
+        let mut changed = experiment("[fixed]\nrecovery = \"floors\"\n");
+        changed.change(&["ideal".into()], &["memory_floor_mib=7".into()]).unwrap();
+        let params = &changed.design.variants[1].params;
+        assert_eq!(
+            [&params["memory_source"], &params["tick_s"], &params["memory_floor_mib"]],
+            ["peak", "0", "7"]
+        );
+        assert_eq!(params["recovery"], "floors");
+        let mut changed = experiment("");
+        changed.change(&["default".into()], &["memory_source=free".into()]).unwrap();
+        assert_eq!(changed.design.variants[1].params["memory_source"], "free");
+        let mut changed = experiment("");
+        changed.change(&["default".into()], &[]).unwrap();
+        assert_eq!(changed.design, experiment("").design, "the defaults change nothing");
+    }
+
+    #[test]
+    fn what_the_experiment_sets_itself_is_not_changed_from_outside() {
+        let varies = "[axes]\nobservation_window_s = [0, 30]\n";
+        let fixes = "[fixed]\ntick_s = 1\n";
+        for (rest, file, assignment, says) in [
+            (
+                varies,
+                None,
+                Some("observation_window_s=9"),
+                "--set observation_window_s=9: the experiment varies it",
+            ),
+            (varies, Some("default"), None, "--params default: the experiment varies observation_window_s"),
+            (fixes, None, Some(" tick_s = 9"), "the experiment fixes it; change it there"),
+            (fixes, Some("ideal"), None, "--params ideal: the experiment fixes tick_s"),
+            ("", None, Some("tick=9"), "did you mean tick_s"),
+        ] {
+            let list = |text: Option<&str>| text.map(str::to_owned).into_iter().collect::<Vec<_>>();
+            let message = experiment(rest).change(&list(file), &list(assignment)).unwrap_err().to_string();
+            assert!(message.contains(says), "{message}");
+        }
     }
 }

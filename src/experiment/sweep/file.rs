@@ -9,15 +9,15 @@ use toml::Spanned;
 use super::axis::{Axis, text_of};
 use super::design::{Design, OversizedJobs, Variant};
 use super::entries::Entries;
-use super::experiment::{Experiment, ExperimentVariant, Input};
-use super::key::{Key, Scene};
+use super::experiment::{Experiment, ExperimentVariant, Input, resolve};
+use super::key::Key;
 use super::metric::Metric;
 use super::plot_spec::{PlotEntry, Presentation};
 use super::tolerance::Tolerance;
 use crate::error::{Error, Result, did_you_mean, input_error};
 use crate::experiment::Settings;
 use crate::model::{check_schema, parse_toml};
-use crate::policy::{BUILTIN_PARAMS, Params, PolicySpec, resolve_params};
+use crate::policy::{BUILTIN_PARAMS, Params, PolicySpec};
 use crate::workload::{BUILTIN_TRACES, Table, Trace};
 
 #[derive(Deserialize)]
@@ -376,11 +376,7 @@ fn variants(
                 )));
             }
         }
-        let mut params = resolve_params(&spec, &base.params, &base.assignments)?;
-        let mut scene = Scene::default();
-        for (key, text) in &values {
-            Key::find(key)?.apply(text, &mut params, &mut scene);
-        }
+        let (params, scene) = resolve(&spec, &values, base)?;
         let design =
             Variant { name, policy: spec.to_string(), fixed: values, params: texts(&params), axes: own };
         variants.push(ExperimentVariant { design, policy: spec, params, scene });

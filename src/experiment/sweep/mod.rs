@@ -17,6 +17,7 @@ mod tables;
 mod tolerance;
 
 pub use axis::Axis;
+pub(super) use axis::significant;
 pub use builtin::BUILTIN_EXPERIMENTS;
 pub use design::{Design, OversizedJobs, RunKey, Setting, Variant};
 pub use experiment::{Experiment, Input, Runner};

@@ -97,11 +97,7 @@ impl<'a> Results<'a> {
         if !metric.vs_baseline {
             return own.to_vec();
         }
-        let design = self.design();
-        let baseline = self.manifest.presentation.baseline.as_ref();
-        let variant = design.variants.iter().position(|variant| Some(&variant.name) == baseline);
-        let counterpart = variant.and_then(|variant| design.counterpart(&design.setting(setting), variant));
-        match counterpart {
+        match self.counterpart(setting) {
             Some(baseline) => own
                 .iter()
                 .zip(self.figure(&metric.figure, baseline, trace))
@@ -109,6 +105,14 @@ impl<'a> Results<'a> {
                 .collect(),
             None => vec![f64::NAN; own.len()],
         }
+    }
+
+    /// The setting of the baseline variant that another is relative to.
+    fn counterpart(&self, setting: usize) -> Option<usize> {
+        let design = self.design();
+        let baseline = self.manifest.presentation.baseline.as_ref()?;
+        let variant = design.variants.iter().position(|variant| variant.name == *baseline)?;
+        design.counterpart(&design.setting(setting), variant)
     }
 
     fn figure(&self, name: &str, setting: usize, trace: usize) -> &[f64] {
@@ -136,8 +140,23 @@ impl<'a> Results<'a> {
 
     /// Failed runs of a setting on a trace.
     pub fn failed(&self, setting: usize, trace: usize) -> usize {
+        self.reasons(setting, trace).count()
+    }
+
+    fn reasons(&self, setting: usize, trace: usize) -> impl Iterator<Item = &str> {
         let first = self.design().first_run(setting, trace);
-        self.failures.range(first..first + self.design().replicates as usize).count()
+        let runs = first..first + self.design().replicates as usize;
+        self.failures.range(runs).map(|(_, reason)| reason.as_str())
+    }
+
+    /// Why runs failed that a metric needs: those of the setting, and of the baseline variant where it is relative to that.
+    pub fn failures_of(&self, metric: &Metric, setting: usize, trace: usize) -> Vec<&str> {
+        let other = self.counterpart(setting).filter(|other| metric.vs_baseline && *other != setting);
+        [Some(setting), other]
+            .into_iter()
+            .flatten()
+            .flat_map(|setting| self.reasons(setting, trace))
+            .collect()
     }
 
     /// Where rows are made of: each trace and, with several, the means over them.
