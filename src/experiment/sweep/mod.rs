@@ -15,6 +15,11 @@ mod store;
 mod tables;
 mod tolerance;
 
+pub(super) use entries::Entries;
+pub(super) use file::{ReadFile, Source, axes};
+pub(super) use results::draw_below;
+pub(super) use run::pool;
+
 pub use axis::Axis;
 pub use design::{Design, OversizedJobs, RunKey, Setting, Variant};
 pub use experiment::{Experiment, Input, Runner};
