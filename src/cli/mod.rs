@@ -10,6 +10,7 @@ mod output;
 mod reproduce;
 mod run;
 mod sweep;
+mod tune;
 mod validate;
 
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ use crate::error::Result;
   aegis-sim validate --out out                               how close the simulator is to measured runs, over 100 seeds
   aegis-sim compare --trace philly --policy lucid,aegis      policies side by side
   aegis-sim run --trace philly --policy aegis --out out      one run with all its records and figures
+  aegis-sim tune --trace my.csv --cluster my.toml            parameters of AEGIS for a trace and a server
   aegis-sim list parameters                                  everything that --set can change
 
 Exit code: 0 ok, 1 a check failed, 2 bad input."
@@ -43,6 +45,7 @@ enum Command {
     Compare(compare::CompareArgs),
     Sweep(sweep::SweepArgs),
     Merge(sweep::MergeArgs),
+    Tune(tune::TuneArgs),
     Reproduce(reproduce::ReproduceArgs),
     Validate(validate::ValidateArgs),
     Fidelity(fidelity::FidelityArgs),
@@ -67,6 +70,7 @@ fn execute(command: Command) -> Result<()> {
         Command::Compare(args) => args.execute(),
         Command::Sweep(args) => args.execute(),
         Command::Merge(args) => args.execute(),
+        Command::Tune(args) => args.execute(),
         Command::Reproduce(args) => args.execute(),
         Command::Validate(args) => args.execute(),
         Command::Fidelity(args) => args.execute(),
