@@ -45,6 +45,22 @@ pub(super) struct SettingsArgs {
 }
 
 impl InputArgs {
+    /// The options that were given, as on the command line.
+    pub fn words(&self) -> Vec<String> {
+        let path = |path: &PathBuf| path.display().to_string();
+        let options = [
+            ("--cluster", self.cluster.iter().map(path).collect::<Vec<_>>()),
+            ("--workloads", self.workloads.iter().map(path).collect()),
+            ("--model", self.model.iter().map(path).collect()),
+            ("--params", self.params.params.clone()),
+            ("--set", self.params.assignments.clone()),
+        ];
+        options
+            .into_iter()
+            .flat_map(|(option, values)| values.into_iter().map(move |value| format!("{option} {value}")))
+            .collect()
+    }
+
     pub fn load(self) -> Result<Settings> {
         let mut settings =
             Settings::load(self.cluster.as_ref(), self.workloads.as_ref(), &self.model, &self.params.params)?;

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::args::{FormatArg, SettingsArgs, policies};
 use super::figures::distributions_by_trace;
-use super::output::{make_dir, note_missing_estimates, open_trace, print};
-use crate::error::{Result, input_error};
+use super::output::{make_dir, note_missing_estimates, open_traces, print};
+use crate::error::Result;
+use crate::experiment::sweep::GEOMEAN;
 use crate::experiment::{Comparison, compare};
 use crate::metrics::geometric_mean;
 use crate::report::plot::{self, Bar, BarGroup};
@@ -39,8 +40,6 @@ pub(super) struct CompareArgs {
     format: FormatArg,
 }
 
-const GEOMEAN: &str = "geomean";
-
 /// Columns of the table, with their headings.
 pub(super) const COLUMNS: &[(&str, &str)] = &[
     ("trace", "trace"),
@@ -68,22 +67,8 @@ impl CompareArgs {
     pub fn execute(self) -> Result<()> {
         let policies = policies(&self.policy)?;
         let settings = self.settings.load()?;
-        let mut worlds = Vec::with_capacity(self.trace.len());
-        for name in &self.trace {
-            let world = settings.world(&open_trace(name)?)?;
-            if worlds.iter().any(|other: &crate::sim::World| other.trace_name == world.trace_name) {
-                return Err(input_error!(
-                    "two traces are named {:?}; traces go by their file's name, so rename one",
-                    world.trace_name
-                ));
-            }
-            if world.trace_name == GEOMEAN {
-                return Err(input_error!(
-                    "a trace named {GEOMEAN:?} would look like the means; rename its file"
-                ));
-            }
-            worlds.push(world);
-        }
+        let traces = open_traces(&self.trace, &[GEOMEAN])?;
+        let worlds = traces.iter().map(|trace| settings.world(trace)).collect::<Result<Vec<_>>>()?;
         for policy in &policies {
             let params = settings.params(policy)?;
             worlds.iter().for_each(|world| note_missing_estimates(world, policy, &params));

@@ -12,6 +12,7 @@ mod reproduce;
 mod run;
 mod studies;
 mod sweep;
+mod tune;
 mod validate;
 
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ use crate::error::Result;
   aegis-sim compare --trace philly --policy lucid,aegis      policies side by side
   aegis-sim check --experiment E.toml --baseline B.csv       what a change does to metrics, as a gate in CI
   aegis-sim run --trace philly --policy aegis --out out      one run with all its records and figures
+  aegis-sim tune --trace my.csv --cluster my.toml            parameters of AEGIS for a trace and a server
   aegis-sim list parameters                                  everything that --set can change
 
 Exit code: 0 ok, 1 a check failed, 2 bad input."
@@ -47,6 +49,7 @@ enum Command {
     Sweep(sweep::SweepArgs),
     Merge(sweep::MergeArgs),
     Check(check::CheckArgs),
+    Tune(tune::TuneArgs),
     Reproduce(reproduce::ReproduceArgs),
     Validate(validate::ValidateArgs),
     Fidelity(fidelity::FidelityArgs),
@@ -73,6 +76,7 @@ fn execute(command: Command) -> Result<()> {
         Command::Sweep(args) => args.execute(),
         Command::Merge(args) => args.execute(),
         Command::Check(args) => args.execute(),
+        Command::Tune(args) => args.execute(),
         Command::Reproduce(args) => args.execute(),
         Command::Validate(args) => args.execute(),
         Command::Fidelity(args) => args.execute(),

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, input_error};
 use crate::policy::{MemorySource, Params, PolicyKind, PolicySpec};
 use crate::sim::World;
 use crate::workload::Trace;
@@ -34,6 +34,28 @@ pub(super) fn open_trace(name: &str) -> Result<Trace> {
     let trace = Trace::open(name)?;
     trace.notes.iter().for_each(|text| note(text));
     Ok(trace)
+}
+
+/// Opens several traces, no two of one name and none named like what stands in place of a trace for means.
+pub(super) fn open_traces(names: &[String], means: &[&str]) -> Result<Vec<Trace>> {
+    let mut traces: Vec<Trace> = Vec::with_capacity(names.len());
+    for name in names {
+        let trace = open_trace(name)?;
+        if traces.iter().any(|other| other.name == trace.name) {
+            return Err(input_error!(
+                "two traces are named {:?}; traces go by their file's name, so rename one",
+                trace.name
+            ));
+        }
+        if means.contains(&trace.name.as_str()) {
+            return Err(input_error!(
+                "a trace named {:?} would look like the means; rename its file",
+                trace.name
+            ));
+        }
+        traces.push(trace);
+    }
+    Ok(traces)
 }
 
 /// Says so where a policy goes by memory estimates and no job has one: it is exclusive allocation then.

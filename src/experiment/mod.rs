@@ -12,6 +12,7 @@ pub mod sweep;
 mod threshold_data;
 mod threshold_result;
 mod threshold_study;
+pub mod tune;
 mod validation;
 
 pub use comparison::{Comparison, compare, makespan_vs_bound};

@@ -126,6 +126,12 @@ impl Trace {
         self
     }
 
+    /// Without its first `count` jobs; the others keep their submit times.
+    pub fn without_first_jobs(mut self, count: usize) -> Trace {
+        self.jobs.drain(..count.min(self.jobs.len()));
+        self
+    }
+
     /// Without the jobs that need more GPUs at once.
     pub fn with_gangs_up_to(mut self, gpus: usize) -> Trace {
         self.jobs.retain(|job| job.gpus as usize <= gpus);
@@ -176,6 +182,12 @@ mod tests {
         assert_eq!(trace().with_job_count(3).jobs, trace().jobs);
         let one = Trace { jobs: trace().jobs[..1].to_vec(), ..trace() };
         assert_eq!(submissions(&one.with_job_count(2)), [("a", 10.0), ("a-2", 10.0)]);
+    }
+
+    #[test]
+    fn the_rest_of_a_trace_keeps_its_submit_times() {
+        assert_eq!(submissions(&trace().without_first_jobs(1)), [("b", 20.0), ("c", 40.0)]);
+        assert_eq!(trace().without_first_jobs(9).jobs, []);
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn effects(study: &Study<'_>, crossed: &[Crossed], metric: &str) -> plot::Figure
                     let level = CROSSED[threshold].iter().position(|known| known == value);
                     [level.map_or(f64::NAN, |level| level_mean(crossed, &of, threshold, level)); 3]
                 };
-                Line::Over(values.iter().map(at).collect())
+                Line::Sparse(values.iter().map(at).collect())
             };
             let series = METRICS.iter().enumerate().map(|(threshold, name)| LineSeries {
                 name: format!("{name} threshold"),

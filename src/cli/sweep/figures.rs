@@ -77,6 +77,10 @@ impl Drawn<'_> {
             let point = setting.points[x];
             let mut points = setting.points;
             points[x] = None;
+            // What is the same for all needs no mention.
+            for (axis, point) in self.design().axes.iter().zip(&mut points) {
+                *point = point.filter(|_| !self.spec.at.contains_key(&axis.name));
+            }
             let others = Setting { variant: setting.variant, points };
             let entry = (point.unwrap_or(usize::MAX), index);
             match series.iter_mut().find(|(known, _)| *known == others) {

@@ -5,10 +5,10 @@ use toml::{Spanned, Value};
 
 /// A TOML table whose keys are for its reader to judge, in the order of the file and with the places of its entries.
 #[derive(Debug, Default)]
-pub(super) struct Entries(Vec<Entry>);
+pub(in crate::experiment) struct Entries(Vec<Entry>);
 
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(in crate::experiment) struct Entry {
     pub key: String,
     pub value: Value,
     /// Where it stands in the text, in bytes.

@@ -76,17 +76,17 @@ const MOST_RUNS: usize = 10_000_000;
 const MOST_SEED: u64 = 1 << 40;
 
 /// Reads files that an experiment names: by path, relative to its own.
-pub(super) type ReadFile<'a> = &'a dyn Fn(&Path) -> Result<Vec<u8>>;
+pub(in crate::experiment) type ReadFile<'a> = &'a dyn Fn(&Path) -> Result<Vec<u8>>;
 
 /// The text of a file, for messages that name a line of it.
-struct Source<'a> {
-    name: &'a str,
-    text: &'a str,
+pub(in crate::experiment) struct Source<'a> {
+    pub name: &'a str,
+    pub text: &'a str,
 }
 
 impl Source<'_> {
     /// Puts the place of a problem in front of it.
-    fn at(&self, start: usize) -> impl Fn(Error) -> Error + '_ {
+    pub fn at(&self, start: usize) -> impl Fn(Error) -> Error + '_ {
         let line = self.text[..start.min(self.text.len())].matches('\n').count() + 1;
         move |problem| input_error!("{}, line {line}: {problem}", self.name)
     }
@@ -240,7 +240,7 @@ fn traces(
     Ok(traces)
 }
 
-fn axes(
+pub(in crate::experiment) fn axes(
     source: &Source<'_>,
     entries: &Entries,
     read: ReadFile<'_>,

@@ -39,8 +39,10 @@ impl Metric {
         };
         let columns = figure_columns();
         if !columns.iter().any(|column| column == figure) {
+            let relative =
+                if has_baseline { format!(", and each with {VS_BASELINE} behind it") } else { String::new() };
             return Err(input_error!(
-                "unknown metric {name:?}: {}metrics are {}, and each with {VS_BASELINE} behind it",
+                "unknown metric {name:?}: {}metrics are {}{relative}",
                 did_you_mean(figure, columns.iter().map(String::as_str)),
                 columns.join(", ")
             ));

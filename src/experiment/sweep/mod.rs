@@ -16,6 +16,11 @@ mod store;
 mod tables;
 mod tolerance;
 
+pub(super) use entries::Entries;
+pub(super) use file::{ReadFile, Source, axes};
+pub(super) use results::draw_below;
+pub(super) use run::pool;
+
 pub use axis::Axis;
 pub(super) use axis::significant;
 pub use builtin::BUILTIN_EXPERIMENTS;

@@ -194,6 +194,11 @@ fn of_positive(values: &[f64]) -> f64 {
     if values.iter().all(|value| *value > 0.0) { geometric_mean(values) } else { f64::NAN }
 }
 
+/// A whole number from 0 to below `count`. The high half of a product: as good as even for counts far below 2^64.
+pub(in crate::experiment) fn draw_below(rng: &mut ChaCha8Rng, count: usize) -> usize {
+    ((u128::from(rng.next_u64()) * count as u128) >> 64) as usize
+}
+
 /// Bootstrap: the same resamples for all figures, so that equal data have equal intervals.
 pub struct Resamples {
     /// Indices of each resample, one after the other.
@@ -207,11 +212,9 @@ const RESAMPLES: usize = 2000;
 impl Resamples {
     pub fn new(size: usize) -> Resamples {
         let mut rng = ChaCha8Rng::seed_from_u64(size as u64);
-        // The high half of a product: as good as even for so few values.
-        let mut draw = || ((u128::from(rng.next_u64()) * size as u128) >> 64) as u32;
         // Of many values the mean hardly varies, and its resamples would fill memory.
         let count = (20_000_000 / size.max(1)).clamp(100, RESAMPLES);
-        Resamples { indices: (0..count * size).map(|_| draw()).collect(), size }
+        Resamples { indices: (0..count * size).map(|_| draw_below(&mut rng, size) as u32).collect(), size }
     }
 
     /// The mean and its 95 % percentile interval. NaN where any value is; of one value the interval is that value.

@@ -66,7 +66,7 @@ pub fn seconds_per_run(experiment: &Experiment, at_most_s: f64) -> f64 {
     begun.elapsed().as_secs_f64() / done.max(1) as f64
 }
 
-fn pool(threads: usize) -> Result<rayon::ThreadPool> {
+pub(in crate::experiment) fn pool(threads: usize) -> Result<rayon::ThreadPool> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
         Error::Input(format!("cannot start {threads} threads: {error}; give fewer with --jobs"))
     })

@@ -48,8 +48,10 @@ pub struct LineSeries {
 /// A mean that is no number is left out, as are ends.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Line {
-    /// A value for each of the axis.
+    /// A value for each of the axis. The line has a gap where one is left out.
     Over(Vec<[f64; 3]>),
+    /// The same of a line that was only ever to have values at some of the axis: it goes on between them.
+    Sparse(Vec<[f64; 3]>),
     /// The parameter has no part in it.
     Level([f64; 3]),
 }
@@ -161,6 +163,7 @@ struct Track {
     look: Look,
     level: Option<[f64; 3]>,
     over: Vec<Option<[f64; 3]>>,
+    sparse: bool,
 }
 
 impl Track {
@@ -169,12 +172,12 @@ impl Track {
             let end = |end: f64| if placed(&end) { end } else { mean };
             placed(&mean).then(|| [end(low), mean, end(high)])
         };
-        match line {
-            Line::Level(value) => Track { index, look, level: drawn(*value), over: vec![] },
-            Line::Over(values) => {
-                Track { index, look, level: None, over: values.iter().copied().map(drawn).collect() }
-            }
-        }
+        let sparse = matches!(line, Line::Sparse(_));
+        let (level, over) = match line {
+            Line::Level(value) => (drawn(*value), vec![]),
+            Line::Over(values) | Line::Sparse(values) => (None, values.iter().copied().map(drawn).collect()),
+        };
+        Track { index, look, level, over, sparse }
     }
 
     fn values(&self) -> impl Iterator<Item = [f64; 3]> {
@@ -203,7 +206,8 @@ struct Numbers<'a> {
 
 impl Numbers<'_> {
     fn runs(&self, track: &Track) -> Vec<Run<f64>> {
-        let values: Vec<_> = self.xs.iter().map(|(i, x)| track.get(*i).map(|value| (*x, value))).collect();
+        let values = self.xs.iter().map(|(i, x)| track.get(*i).map(|value| (*x, value)));
+        let values: Vec<_> = values.filter(|value| value.is_some() || !track.sparse).collect();
         let runs = values.split(Option::is_none).filter(|run| !run.is_empty());
         runs.map(|run| run.iter().copied().flatten().collect()).collect()
     }
