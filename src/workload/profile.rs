@@ -122,6 +122,6 @@ mod tests {
         profile.closing_share = 0.25;
         assert_eq!(profile.mean_over_training(0.2), 0.8);
         profile.closing_share = 1.0;
-        assert_eq!([0.2, 0.0].map(|activity| profile.mean_over_training(activity)), [0.2, 1.0]);
+        assert_eq!([0.5, 0.0].map(|activity| profile.mean_over_training(activity)), [0.5, 1.0]);
     }
 }
