@@ -2,37 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command as Process, Stdio};
+use std::process::{Command, Stdio};
 
-use assert_cmd::Command;
+mod common;
 
-fn aegis_sim() -> Command {
-    Command::cargo_bin("aegis-sim").unwrap()
-}
-
-/// Exit code, standard output and standard error.
-fn run(args: &[&str]) -> (i32, String, String) {
-    let output = aegis_sim().args(args).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
-}
-
-#[track_caller]
-fn succeeds(args: &[&str]) -> String {
-    let (code, stdout, stderr) = run(args);
-    assert_eq!(code, 0, "{args:?}: {stderr}");
-    stdout
-}
-
-/// Fails with an exit code, and says all of `says`.
-#[track_caller]
-fn fails(code: i32, args: &[&str], says: &[&str]) {
-    let (found, _, stderr) = run(args);
-    assert_eq!(found, code, "{args:?}: {stderr}");
-    for part in says {
-        assert!(stderr.contains(part), "{args:?}: {stderr:?} does not say {part:?}");
-    }
-}
+use common::{aegis_sim, fails, succeeds};
 
 /// Contents of all files of a folder, by name.
 fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -133,7 +107,7 @@ fn killed_sweeps_resume_to_the_same_bytes() {
         for wanted in moments {
             let lines = || std::fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
             let before = lines();
-            let mut child = Process::new(assert_cmd::cargo::cargo_bin("aegis-sim"))
+            let mut child = Command::new(assert_cmd::cargo::cargo_bin("aegis-sim"))
                 .args(["sweep", &experiment, "--out", &out, "--resume"])
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())

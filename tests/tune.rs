@@ -2,22 +2,11 @@
 
 use std::path::Path;
 
-use assert_cmd::Command;
 use serde_json::Value;
 
-/// Exit code, standard output and standard error.
-fn run(args: &[&str]) -> (i32, String, String) {
-    let output = Command::cargo_bin("aegis-sim").unwrap().args(args).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
-}
+mod common;
 
-#[track_caller]
-fn succeeds(args: &[&str]) -> String {
-    let (code, stdout, stderr) = run(args);
-    assert_eq!(code, 0, "{args:?}: {stderr}");
-    stdout
-}
+use common::{fails, run, succeeds};
 
 #[track_caller]
 fn json(args: &[&str]) -> Value {
@@ -26,11 +15,7 @@ fn json(args: &[&str]) -> Value {
 
 #[track_caller]
 fn refused(args: &[&str], says: &[&str]) {
-    let (code, _, stderr) = run(args);
-    assert_eq!(code, 2, "{args:?}: {stderr}");
-    for part in says {
-        assert!(stderr.contains(part), "{args:?}: {stderr:?} does not say {part:?}");
-    }
+    fails(2, args, says);
 }
 
 /// A figure of the rows of `tune --format json`.

@@ -3,9 +3,11 @@
 
 mod cases;
 mod log;
+mod program;
 
 pub use cases::{Case, Shape, any_case};
 pub use log::{Entry, Log, What};
+pub use program::{aegis_sim, fails, run, succeeds};
 
 use proptest::test_runner::{Config, RngSeed};
 

@@ -27,13 +27,13 @@ pub struct Experiment {
     pub inputs: Vec<Input>,
     pub(super) base: Settings,
     pub(super) traces: Vec<Trace>,
-    pub(super) variants: Vec<ExperimentVariant>,
+    /// What the design's variants run with.
+    pub(super) resolved: Vec<Resolved>,
 }
 
 /// A variant ready to run.
 #[derive(Debug)]
-pub(super) struct ExperimentVariant {
-    pub design: Variant,
+pub(super) struct Resolved {
     pub policy: PolicySpec,
     pub params: Params,
     pub scene: Scene,
@@ -86,17 +86,19 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Parameters and scene of a policy with what an experiment fixes.
-pub(super) fn resolve(
-    policy: &PolicySpec,
-    fixed: &BTreeMap<String, String>,
-    base: &Settings,
-) -> Result<(Params, Scene)> {
-    let (mut params, mut scene) = (base.params(policy)?, Scene::default());
-    for (key, text) in fixed {
-        Key::find(key)?.apply(text, &mut params, &mut scene);
+impl Resolved {
+    /// A policy with what an experiment fixes.
+    pub fn new(policy: PolicySpec, fixed: &BTreeMap<String, String>, base: &Settings) -> Result<Resolved> {
+        let (mut params, mut scene) = (base.params(&policy)?, Scene::default());
+        for (key, text) in fixed {
+            Key::find(key)?.apply(text, &mut params, &mut scene);
+        }
+        Ok(Resolved { policy, params, scene })
     }
-    Ok((params, scene))
+
+    pub fn texts(&self) -> BTreeMap<String, String> {
+        self.params.entries().map(|(parameter, text)| (parameter.key.to_owned(), text)).collect()
+    }
 }
 
 impl Experiment {
@@ -108,7 +110,7 @@ impl Experiment {
     pub fn change(&mut self, files: &[String], assignments: &[String]) -> Result<()> {
         for name in files {
             let file = ParamsFile::open(name)?;
-            let kinds = self.variants.iter().map(|variant| variant.policy.kind);
+            let kinds = self.resolved.iter().map(|resolved| resolved.policy.kind);
             let own = kinds.flat_map(|kind| file.keys(kind)).find_map(|key| Some((key, self.own(key)?)));
             if let Some((key, whose)) = own {
                 return Err(input_error!("--params {name}: the experiment {whose} {key}; change it there"));
@@ -123,10 +125,9 @@ impl Experiment {
             }
             self.base.assignments.push(assignment.clone());
         }
-        for (design, variant) in self.design.variants.iter_mut().zip(&mut self.variants) {
-            (variant.params, variant.scene) = resolve(&variant.policy, &design.fixed, &self.base)?;
-            design.params = super::file::texts(&variant.params);
-            variant.design.params = design.params.clone();
+        for (variant, resolved) in self.design.variants.iter_mut().zip(&mut self.resolved) {
+            *resolved = Resolved::new(resolved.policy.clone(), &variant.fixed, &self.base)?;
+            variant.params = resolved.texts();
         }
         Ok(())
     }
@@ -138,10 +139,10 @@ impl Experiment {
         varies.then_some("varies").or(fixes.then_some("fixes"))
     }
 
-    /// The name of one variant's parameters and scene under a setting.
-    fn resolved(&self, setting: &Setting) -> (Params, Scene) {
-        let variant = &self.variants[setting.variant];
-        let (mut params, mut scene) = (variant.params.clone(), variant.scene);
+    /// Parameters and scene of a setting.
+    fn resolve(&self, setting: &Setting) -> (Params, Scene) {
+        let Resolved { params, scene, .. } = &self.resolved[setting.variant];
+        let (mut params, mut scene) = (params.clone(), *scene);
         for (axis, point) in self.design.axes.iter().zip(&setting.points) {
             if let Some(point) = point {
                 for (key, text) in axis.parameters().zip(&axis.values[*point]) {
@@ -154,11 +155,9 @@ impl Experiment {
 
     /// That all scenes are possible on the cluster: those of the first setting of each variant decide.
     pub(super) fn check_scenes(&self) -> Result<()> {
-        for variant in 0..self.variants.len() {
-            let points = (0..self.design.axes.len())
-                .map(|axis| self.variants[variant].design.axes.contains(&axis).then_some(0))
-                .collect();
-            self.resolved(&Setting { variant, points }).1.cluster(&self.base.cluster)?;
+        for (variant, Variant { axes, .. }) in self.design.variants.iter().enumerate() {
+            let points = (0..self.design.axes.len()).map(|axis| axes.contains(&axis).then_some(0)).collect();
+            self.resolve(&Setting { variant, points }).1.cluster(&self.base.cluster)?;
         }
         Ok(())
     }
@@ -202,7 +201,7 @@ impl Runner<'_> {
     /// Why it cannot be done.
     pub fn run(&self, key: RunKey) -> Result<(Summary, MakespanBound), String> {
         let setting = self.experiment.design.setting(key.setting);
-        let (params, scene) = self.experiment.resolved(&setting);
+        let (params, scene) = self.experiment.resolve(&setting);
         let shared = {
             let mut worlds = self.worlds.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             worlds.entry((key.trace, scene.bits())).or_default().clone()
@@ -210,7 +209,7 @@ impl Runner<'_> {
         let world =
             shared.get_or_init(|| self.experiment.world(key.trace, &scene).map_err(|e| e.to_string()));
         let world = world.as_ref().map_err(String::clone)?;
-        let policy = &self.experiment.variants[setting.variant].policy;
+        let policy = &self.experiment.resolved[setting.variant].policy;
         let record =
             simulate(world, policy, &params, key.seed, &mut NoObserver).map_err(|e| e.to_string())?;
         Ok((Summary::of(&record), makespan_bound(world, &params, key.seed)))

@@ -9,16 +9,17 @@ use toml::Spanned;
 use super::axis::{Axis, text_of};
 use super::design::{Design, OversizedJobs, Variant};
 use super::entries::Entries;
-use super::experiment::{Experiment, ExperimentVariant, Input, resolve};
+use super::experiment::{Experiment, Input, Resolved};
 use super::key::Key;
 use super::metric::Metric;
 use super::plot_spec::{PlotEntry, Presentation};
+use super::source::{ReadFile, Source, axes};
 use super::tolerance::Tolerance;
 use crate::error::{Error, Result, did_you_mean, input_error};
 use crate::experiment::Settings;
 use crate::model::{check_schema, parse_toml};
-use crate::policy::{BUILTIN_PARAMS, Params, PolicySpec};
-use crate::workload::{BUILTIN_TRACES, Table, Trace};
+use crate::policy::{BUILTIN_PARAMS, PolicySpec};
+use crate::workload::{BUILTIN_TRACES, Trace};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,23 +76,6 @@ const METRICS: [&str; 5] = ["makespan_s", "jct_mean_s", "slowdown_mean", "slowdo
 const MOST_RUNS: usize = 10_000_000;
 const MOST_SEED: u64 = 1 << 40;
 
-/// Reads files that an experiment names: by path, relative to its own.
-pub(in crate::experiment) type ReadFile<'a> = &'a dyn Fn(&Path) -> Result<Vec<u8>>;
-
-/// The text of a file, for messages that name a line of it.
-pub(in crate::experiment) struct Source<'a> {
-    pub name: &'a str,
-    pub text: &'a str,
-}
-
-impl Source<'_> {
-    /// Puts the place of a problem in front of it.
-    pub fn at(&self, start: usize) -> impl Fn(Error) -> Error + '_ {
-        let line = self.text[..start.min(self.text.len())].matches('\n').count() + 1;
-        move |problem| input_error!("{}, line {line}: {problem}", self.name)
-    }
-}
-
 impl Experiment {
     /// Reads an experiment file. Paths in it are relative to it.
     ///
@@ -113,12 +97,13 @@ impl Experiment {
         inputs.insert(0, Input::new("experiment", name, text.as_bytes()));
         let traces = traces(&source, &file.traces, dir, &mut inputs)?;
         let mut axes = axes(&source, &file.axes, read, &mut inputs)?;
-        let variants = variants(&source, &file, &axes, &base)?;
+        let (variants, resolved) = variants(&source, &file, &axes, &base)?;
         for (index, axis) in axes.iter_mut().enumerate() {
-            let first = variants.iter().find(|variant| variant.design.axes.contains(&index));
+            let first = variants.iter().position(|variant| variant.axes.contains(&index));
             axis.default = first.and_then(|variant| {
+                let params = &resolved[variant].params;
                 let values: Option<Vec<String>> =
-                    axis.parameters().map(|key| key.default_of(&variant.params, &base.cluster)).collect();
+                    axis.parameters().map(|key| key.default_of(params, &base.cluster)).collect();
                 let values = values?;
                 axis.values.iter().position(|point| *point == values)
             });
@@ -143,7 +128,7 @@ impl Experiment {
         }
         let design = Design {
             traces: traces.iter().map(|trace| trace.name.clone()).collect(),
-            variants: variants.iter().map(|variant| variant.design.clone()).collect(),
+            variants,
             axes,
             oversized_jobs: file.oversized_jobs,
             first_seed,
@@ -158,7 +143,7 @@ impl Experiment {
                 design.run_count()
             ));
         }
-        let experiment = Experiment { design, presentation, tolerances, base, traces, variants, inputs };
+        let experiment = Experiment { design, presentation, tolerances, inputs, base, traces, resolved };
         experiment.check_scenes().map_err(|problem| input_error!("{name}: {problem}"))?;
         Ok(experiment)
     }
@@ -240,63 +225,6 @@ fn traces(
     Ok(traces)
 }
 
-pub(in crate::experiment) fn axes(
-    source: &Source<'_>,
-    entries: &Entries,
-    read: ReadFile<'_>,
-    inputs: &mut Vec<Input>,
-) -> Result<Vec<Axis>> {
-    let mut axes: Vec<Axis> = Vec::new();
-    for entry in entries.iter() {
-        let at = source.at(entry.start);
-        let axis = match entry.value.get("file") {
-            Some(file) => {
-                let file = Path::new(file.as_str().unwrap_or_default());
-                let bytes = read(file).map_err(&at)?;
-                inputs.push(Input::new("axis", &file.display().to_string(), &bytes));
-                axis_of_file(&entry.key, &entry.value, file, &bytes).map_err(&at)?
-            }
-            None => Axis::of_entry(&entry.key, &entry.value).map_err(&at)?,
-        };
-        let known = |key: &String| axes.iter().any(|other| other.keys.contains(key));
-        if let Some(key) = axis.keys.iter().find(|key| known(key)) {
-            return Err(at(input_error!("axis {}: {key} is on another axis already", entry.key)));
-        }
-        axes.push(axis);
-    }
-    Ok(axes)
-}
-
-/// An axis of several parameters: `{ file = "settings.csv", keys = ["smact_threshold", "smocc_threshold"] }`, a point
-/// for every row.
-fn axis_of_file(name: &str, entry: &toml::Value, file: &Path, bytes: &[u8]) -> Result<Axis> {
-    let keys: Option<Vec<&str>> = entry
-        .get("keys")
-        .and_then(toml::Value::as_array)
-        .and_then(|keys| keys.iter().map(toml::Value::as_str).collect());
-    let other =
-        entry.as_table().and_then(|table| table.keys().find(|key| !["file", "keys"].contains(&key.as_str())));
-    let (Some(names), None) = (keys.filter(|keys| !keys.is_empty()), other) else {
-        return Err(input_error!(
-            "axis {name}: expected {{ file = \"settings.csv\", keys = [\"smact_threshold\", ...] }}, the columns of the file \
-             that are parameters"
-        ));
-    };
-    let keys = names.iter().map(|key| Key::find(key)).collect::<Result<Vec<Key>>>()?;
-    let source = file.display().to_string();
-    let table = Table::parse(&source, bytes, &names)?;
-    let values = table.rows().map(|row| {
-        let value = |key: &Key| {
-            let text = row.required_text(key.name())?;
-            key.canonical(text).map_err(|problem| input_error!("{}: {problem}", row.place(key.name())))
-        };
-        keys.iter().map(value).collect::<Result<Vec<String>>>()
-    });
-    let values = values.collect::<Result<Vec<_>>>()?;
-    let keys = names.into_iter().map(str::to_owned).collect();
-    Axis { name: name.to_owned(), keys, values, default: None, log: false }.checked()
-}
-
 type Fixed = BTreeMap<String, String>;
 
 /// Values that are set, none of them of an axis.
@@ -328,8 +256,8 @@ fn variants(
     file: &File,
     axes: &[Axis],
     base: &Settings,
-) -> Result<Vec<ExperimentVariant>> {
-    let mut variants: Vec<ExperimentVariant> = Vec::new();
+) -> Result<(Vec<Variant>, Vec<Resolved>)> {
+    let (mut variants, mut ready): (Vec<Variant>, Vec<Resolved>) = (Vec::new(), Vec::new());
     let mut common = Fixed::new();
     fixed(source, &file.fixed, &axes.iter().collect::<Vec<_>>(), "", &mut common)?;
     let none = VariantEntry {
@@ -343,7 +271,7 @@ fn variants(
         let at = source.at(policy.span().start);
         let spec: PolicySpec = policy.as_ref().parse().map_err(&at)?;
         let name = entry.name.as_ref().map_or(spec.to_string(), |name| name.as_ref().clone());
-        if name.is_empty() || variants.iter().any(|other| other.design.name == name) {
+        if name.is_empty() || variants.iter().any(|other| other.name == name) {
             return Err(at(input_error!("variant {name:?}: give each variant a name of its own")));
         }
         let mut without = Vec::new();
@@ -376,10 +304,10 @@ fn variants(
                 )));
             }
         }
-        let (params, scene) = resolve(&spec, &values, base)?;
-        let design =
-            Variant { name, policy: spec.to_string(), fixed: values, params: texts(&params), axes: own };
-        variants.push(ExperimentVariant { design, policy: spec, params, scene });
+        let policy = spec.to_string();
+        let resolved = Resolved::new(spec, &values, base)?;
+        variants.push(Variant { name, policy, fixed: values, params: resolved.texts(), axes: own });
+        ready.push(resolved);
     }
     if variants.is_empty() {
         return Err(input_error!(
@@ -387,11 +315,7 @@ fn variants(
             source.name
         ));
     }
-    Ok(variants)
-}
-
-pub(super) fn texts(params: &Params) -> BTreeMap<String, String> {
-    params.entries().map(|(parameter, text)| (parameter.key.to_owned(), text)).collect()
+    Ok((variants, ready))
 }
 
 /// Whether there is a baseline, and what is shown.
@@ -399,9 +323,9 @@ fn presentation(
     source: &Source<'_>,
     file: &File,
     axes: &[Axis],
-    variants: &[ExperimentVariant],
+    variants: &[Variant],
 ) -> Result<(bool, Presentation)> {
-    let names = || variants.iter().map(|variant| variant.design.name.as_str());
+    let names = || variants.iter().map(|variant| variant.name.as_str());
     if let Some(baseline) = &file.baseline
         && !names().any(|name| name == baseline.as_ref())
     {
@@ -425,14 +349,13 @@ fn presentation(
     if metrics.is_empty() {
         metrics = METRICS.map(str::to_owned).into();
     }
-    let designs: Vec<&Variant> = variants.iter().map(|variant| &variant.design).collect();
     let mut plots = Vec::new();
     for entry in &file.plot {
         let at = source.at(entry.span().start);
-        plots.push(entry.as_ref().resolve(axes, &designs, &metrics, has_baseline).map_err(at)?);
+        plots.push(entry.as_ref().resolve(axes, variants, &metrics, has_baseline).map_err(at)?);
     }
     if file.plot.is_empty() {
-        plots = PlotEntry::defaults(axes, &designs, &metrics);
+        plots = PlotEntry::defaults(axes, variants, &metrics);
     }
     for (i, plot) in plots.iter().enumerate() {
         if plots[..i].iter().any(|other| other.name == plot.name) {

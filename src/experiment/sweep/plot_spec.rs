@@ -97,12 +97,12 @@ impl PlotEntry {
 
     /// The figures of an experiment that names none: a line for each metric over one axis, or a heat map of the objective
     /// over two, and the Pareto front of makespan and slowdown.
-    pub fn defaults(axes: &[Axis], variants: &[&Variant], metrics: &[String]) -> Vec<PlotSpec> {
+    pub fn defaults(axes: &[Axis], variants: &[Variant], metrics: &[String]) -> Vec<PlotSpec> {
         let mut entries = match axes {
             [_] => metrics.iter().map(|metric| PlotEntry::of(PlotKind::Lines, metric)).collect(),
             [_, _] => {
                 let both = variants.iter().filter(|variant| variant.axes.len() == 2);
-                let map = |variant: &&Variant| PlotEntry {
+                let map = |variant: &Variant| PlotEntry {
                     name: Some(file_name(&["heatmap", &metrics[0], &variant.name])),
                     variants: vec![variant.name.clone()],
                     ..PlotEntry::of(PlotKind::Heatmap, &metrics[0])
@@ -121,7 +121,7 @@ impl PlotEntry {
     pub fn resolve(
         &self,
         axes: &[Axis],
-        variants: &[&Variant],
+        variants: &[Variant],
         metrics: &[String],
         has_baseline: bool,
     ) -> Result<PlotSpec> {
@@ -185,7 +185,7 @@ impl PlotEntry {
             false => self.variants.clone(),
         };
         if self.kind == PlotKind::Heatmap {
-            let varies = |variant: &&Variant| {
+            let varies = |variant: &Variant| {
                 [&x, &y]
                     .into_iter()
                     .flatten()

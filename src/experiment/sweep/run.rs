@@ -1,9 +1,10 @@
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::design::RunKey;
+use super::design::{Design, RunKey};
 use super::experiment::{Experiment, Runner};
 use super::metric::figure_columns;
 use super::store::{RunLine, Store, line_of};
@@ -94,17 +95,14 @@ fn text(value: Value) -> String {
 ///
 /// # Errors
 /// [`Error::Check`] with how many runs failed and the first reasons.
-pub fn check_failures(
-    experiment: &super::Design,
-    failures: &std::collections::BTreeMap<usize, String>,
-) -> Result<()> {
+pub fn check_failures(design: &Design, failures: &BTreeMap<usize, String>) -> Result<()> {
     if failures.is_empty() {
         return Ok(());
     }
     let shown: Vec<String> = failures
         .iter()
         .take(3)
-        .map(|(&run, reason)| format!("{}: {reason}", experiment.describe_run(experiment.run(run))))
+        .map(|(&run, reason)| format!("{}: {reason}", design.describe_run(design.run(run))))
         .collect();
     let more =
         if failures.len() > shown.len() { "\n  ... (the column error of results.csv has all)" } else { "" };
