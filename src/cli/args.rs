@@ -76,6 +76,20 @@ impl SettingsArgs {
 }
 
 #[derive(Args)]
+pub(super) struct JobsArg {
+    /// Threads, 1 to 1024 [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+}
+
+impl JobsArg {
+    pub fn threads(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.map_or_else(cores, usize::from)
+    }
+}
+
+#[derive(Args)]
 pub(super) struct FormatArg {
     /// How to print the result
     #[arg(long, value_enum, default_value_t = Format::Table)]

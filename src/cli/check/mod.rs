@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::args::ParamsArgs;
+use super::args::{JobsArg, ParamsArgs};
 use super::output::{note, print, with_progress};
 use crate::error::{Error, Result, input_error};
 use crate::experiment::gate::{Baseline, Deviation, Gate, Outcome, measure};
@@ -36,9 +36,8 @@ pub(super) struct CheckArgs {
     update: bool,
     #[command(flatten)]
     change: ParamsArgs,
-    /// Threads [default: one per core]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    jobs: usize,
+    #[command(flatten)]
+    jobs: JobsArg,
     /// Show what passes too; json, csv and junit always have it
     #[arg(long)]
     all: bool,
@@ -92,7 +91,7 @@ impl CheckArgs {
         expected.changes = self.changes();
         let baseline = self.comparable(stored, &expected)?;
         let runs = experiment.design.run_count() as u64;
-        let measured = with_progress(runs, |tick| measure(&experiment, expected, self.jobs, tick))?;
+        let measured = with_progress(runs, |tick| measure(&experiment, expected, self.jobs.threads(), tick))?;
         let gate = Gate::new(&measured, baseline.as_ref(), &experiment.tolerances)?;
         let shown = Shown { gate, title: &experiment.presentation.title, baseline: &self.baseline };
         self.show(&shown)?;

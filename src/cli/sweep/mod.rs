@@ -3,7 +3,7 @@ mod progress;
 
 use std::path::{Path, PathBuf};
 
-use super::args::FormatArg;
+use super::args::{FormatArg, JobsArg};
 use super::output::{note, print};
 use crate::error::Result;
 use crate::experiment::sweep::{
@@ -31,9 +31,8 @@ pub(super) struct SweepArgs {
     /// Folder for the results
     #[arg(long, value_name = "DIR", required_unless_present = "plan")]
     out: Option<PathBuf>,
-    /// Threads [default: one per core]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    jobs: usize,
+    #[command(flatten)]
+    jobs: JobsArg,
     /// Go on where a sweep into this folder was stopped
     #[arg(long)]
     resume: bool,
@@ -74,7 +73,7 @@ impl SweepArgs {
             self.shard.as_deref().map(|text| Shard::of_argument(text, &|name| std::env::var(name).ok()));
         let shard = shard.transpose()?;
         let manifest = Manifest::of(&experiment, shard)?;
-        let threads = if self.jobs == 0 { num_threads() } else { self.jobs };
+        let threads = self.jobs.threads();
         let Some(out) = self.out.filter(|_| !self.plan) else {
             return plan(&experiment, &manifest, threads);
         };
@@ -95,10 +94,6 @@ impl MergeArgs {
         let merged = merge(&self.dirs, &self.out)?;
         write_and_print(&self.out, &merged.manifest, &merged.lines, self.format.format)
     }
-}
-
-fn num_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn plan(experiment: &Experiment, manifest: &Manifest, threads: usize) -> Result<()> {

@@ -3,7 +3,7 @@ mod report;
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::args::{FormatArg, InputArgs};
+use super::args::{FormatArg, InputArgs, JobsArg};
 use super::output::{note, note_missing_estimates, open_traces, print, with_progress};
 use crate::error::{Error, Result};
 use crate::experiment::sweep::GEOMEAN;
@@ -56,9 +56,8 @@ pub(super) struct TuneArgs {
     /// Seed of the search: which candidates are drawn
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Threads [default: one per core]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    jobs: usize,
+    #[command(flatten)]
+    jobs: JobsArg,
     /// Parameter file for the recommendation, which run and compare take with --params
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -98,7 +97,7 @@ impl TuneArgs {
         // Refused before the search rather than after it.
         let draft = self.out.as_ref().map(|path| Ok((path, atomic::Draft::new(path)?))).transpose()?;
         search.notes.iter().for_each(|text| note(text));
-        let tuned = with_progress(search.most_runs() as u64, |ended| search.run(self.jobs, ended))?;
+        let tuned = with_progress(search.most_runs() as u64, |ended| search.run(self.jobs.threads(), ended))?;
         let mut written = None;
         if let Some((path, mut draft)) = draft.filter(|_| tuned.verdict.recommends()) {
             let text = params_text(&tuned, &options);
