@@ -210,7 +210,11 @@ fn folders_of_other_results_are_refused() {
     succeeds(&["sweep", &experiment, "--out", &out]);
     fails(2, &["sweep", &experiment, "--out", &out], &["holds results", "--resume"]);
     let other = scratch.write("other.toml", &EXPERIMENT.replace("replicates = 6", "replicates = 5"));
-    fails(2, &["sweep", &other, "--out", &out, "--resume"], &["another experiment", "48 runs against 40"]);
+    fails(
+        2,
+        &["sweep", &other, "--out", &out, "--resume"],
+        &["another experiment", "6 seeds from 1 against 5 seeds from 1"],
+    );
     // Titles and figures may change.
     let text = EXPERIMENT
         .replace("traces =", "title = \"Another\"\ntraces =")
@@ -249,11 +253,11 @@ fn failing_runs_are_results() {
     fails(
         1,
         &["sweep", &experiment, "--out", &out],
-        &["1 runs failed", "gpu_count 1 on gangs", "the largest server has 1 GPU"],
+        &["1 runs failed", "gpu_count 1 on gangs", "than the largest server has (1)"],
     );
     let results = std::fs::read_to_string(scratch.path("out").join("results.csv")).unwrap();
     assert_eq!(results.lines().count(), 3);
-    assert!(results.contains("the largest server has 1 GPU"), "{results}");
+    assert!(results.contains("than the largest server has (1)"), "{results}");
     fails(1, &["sweep", &experiment, "--out", &out, "--resume"], &["1 runs failed"]);
     let dropping = scratch.write("d.toml", &text.replace("[axes]", "oversized_jobs = \"drop\"\n[axes]"));
     succeeds(&["sweep", &dropping, "--out", &scratch.text("dropped")]);
@@ -264,7 +268,7 @@ fn plans_cost_nothing() {
     let scratch = Scratch::new();
     let experiment = scratch.write("e.toml", EXPERIMENT);
     let text = succeeds(&["sweep", &experiment, "--plan"]);
-    assert!(text.contains("4 settings x 2 traces x 6 seeds = 48 runs") && text.contains("about "), "{text}");
+    assert!(text.contains("4 settings x 2 traces x 6 seeds = 48 runs") && text.contains(" ms a run"), "{text}");
     assert!(succeeds(&["sweep", &experiment, "--plan", "--shard", "1/5"]).contains("10 of 48 runs"));
 }
 
@@ -317,4 +321,131 @@ fn bad_experiments_are_refused_with_file_and_line() {
         .map(|name| format!("{name}_threshold = {{ start = 0, stop = 1, points = 1000 }}\n"));
     with(&format!("[axes]\n{}", axes.concat()), &["1000000000 settings", "expected at most"]);
     fails(2, &["sweep", &scratch.text("none.toml"), "--out", &scratch.text("out")], &["none.toml"]);
+}
+
+/// Rows of a table in CSV as maps.
+fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    reader.deserialize().map(|row| row.unwrap()).collect()
+}
+
+/// Results that were edited are refused, or taken for what they are.
+#[test]
+fn edited_results_are_refused() {
+    let scratch = Scratch::new();
+    let experiment = scratch.write("e.toml", EXPERIMENT);
+    let out = scratch.text("out");
+    succeeds(&["sweep", &experiment, "--out", &out]);
+    let path = scratch.path("out").join("results.csv");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let second: Vec<&str> = whole.lines().nth(1).unwrap().split(',').collect();
+    let makespan = second[5];
+    let edit = |text: String, says: &[&str]| {
+        std::fs::write(&path, text).unwrap();
+        fails(2, &["sweep", &experiment, "--out", &out, "--resume"], says);
+        assert!(!scratch.path("out").join("journal.csv").exists(), "a journal is left behind");
+    };
+    edit(
+        whole.replace("makespan_s,jct_mean_s", "jct_mean_s,makespan_s"),
+        &["results.csv, line 1", "not the columns"],
+    );
+    for junk in ["abc", "NaN", "1e400"] {
+        edit(whole.replacen(makespan, junk, 1), &["results.csv, line 2", "expected numbers"]);
+    }
+    edit(whole.replacen("philly", "venus", 1), &["results.csv, line 2", "on philly under seed 1"]);
+    edit(whole.lines().take(9).collect::<Vec<_>>().join("\n"), &["results.csv, line 10", "ends before"]);
+    std::fs::remove_file(&path).unwrap();
+    let journal = scratch.path("out").join("journal.csv");
+    let line =
+        |makespan: &str| format!("0,{}\n", [&[makespan], &second[6..second.len() - 1]].concat().join(","));
+    for junk in [
+        line("abc"),
+        line("NaN"),
+        line(makespan).replace('\n', "\r\n"),
+        "x\n".into(),
+        line(makespan).replacen('0', "48", 1),
+    ] {
+        std::fs::write(&journal, junk).unwrap();
+        fails(2, &["sweep", &experiment, "--out", &out, "--resume"], &["journal.csv, line 1", "remove it"]);
+    }
+    std::fs::write(&journal, line(makespan)).unwrap();
+    succeeds(&["sweep", &experiment, "--out", &out, "--resume"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
+}
+
+/// What a run says of a file does not depend on where the experiment lies.
+#[test]
+fn failures_name_files_as_the_experiment_does() {
+    let scratch = Scratch::new();
+    scratch.write("gangs.csv", "job_id,submit_s,workload,gpus,duration_s\na,0,mnist_bs32_1gpu,4,60\n");
+    let experiment =
+        scratch.write("e.toml", "schema_version = 1\ntraces = [\"gangs.csv\"]\npolicies = [\"aegis\"]\n");
+    fails(
+        1,
+        &["sweep", &experiment, "--out", &scratch.text("here")],
+        &["gangs.csv: 1 jobs need more GPUs", "oversized_jobs"],
+    );
+    let mut there = aegis_sim();
+    there.current_dir(scratch.path("")).args(["sweep", "e.toml", "--out", "there"]).assert().code(1);
+    same_files(&scratch.path("here"), &scratch.path("there"));
+}
+
+/// Settings that do less work are no better for it, and more completed jobs are better than fewer.
+#[test]
+fn what_is_best_comes_first() {
+    let scratch = Scratch::new();
+    let text = "schema_version = 1\ntraces = [\"philly\"]\npolicies = [\"aegis\"]\nreplicates = 1\nmetrics = [\"METRIC\"]\n\
+                [axes]\ngpu_memory_mib = [600, 24576, 40960]\n";
+    for metric in ["makespan_s", "completed_jobs", "jct_mean_s"] {
+        let experiment = scratch.write("e.toml", &text.replace("METRIC", metric));
+        let out = scratch.text(metric);
+        let (code, stdout, stderr) = common::run(&["sweep", &experiment, "--out", &out]);
+        assert!(code == 0 && stderr.contains("settings give up jobs"), "{stderr}");
+        let place = |memory: &str| {
+            stdout.find(&format!(" {memory} ")).unwrap_or_else(|| panic!("{memory}: {stdout}"))
+        };
+        assert!(place("40960") < place("24576"), "{stdout}");
+        // One seed has no interval.
+        let runs = std::fs::read_to_string(Path::new(&out).join("runs.csv")).unwrap();
+        let blank = |row: &BTreeMap<String, String>| row[&format!("{metric}_low")].is_empty();
+        assert!(rows(&runs).iter().all(blank), "{runs}");
+    }
+}
+
+#[test]
+fn repeated_runs_are_pointed_out() {
+    let scratch = Scratch::new();
+    let text = "schema_version = 1\ntraces = [\"philly\"]\npolicies = [\"exclusive\", \"aegis\"]\n[fixed]\njob_count = 3\n\
+                [axes]\nsmact_threshold = [0.5, 0.6]\n";
+    let experiment = scratch.write("e.toml", text);
+    let (_, _, stderr) = common::run(&["sweep", &experiment, "--out", &scratch.text("out")]);
+    assert!(stderr.contains("exclusive does not depend on smact_threshold"), "{stderr}");
+    assert!(!stderr.contains("aegis does not"), "{stderr}");
+    fails(
+        2,
+        &["sweep", &experiment, "--out", &scratch.text("many"), "--jobs", "100000"],
+        &["100000", "1..=1024"],
+    );
+}
+
+#[test]
+fn merges_repeat_and_divisions_do_not_mix() {
+    let scratch = Scratch::new();
+    let experiment = scratch.write("e.toml", EXPERIMENT);
+    let parts = scratch.text("parts");
+    for shard in ["1/2", "2/2"] {
+        let (code, _, stderr) = common::run(&["sweep", &experiment, "--out", &parts, "--shard", shard]);
+        assert!(code == 0 && stderr.contains(&format!("shard {shard}: 24 runs in")), "{stderr}");
+    }
+    let merged = scratch.path("parts").join("merged").display().to_string();
+    for _ in 0..2 {
+        succeeds(&["merge", &parts, "--out", &merged]);
+    }
+    succeeds(&["sweep", &experiment, "--out", &scratch.text("other"), "--shard", "1/3"]);
+    let first = scratch.path("parts").join("shard-1-of-2").display().to_string();
+    fails(
+        2,
+        &["merge", &first, &scratch.text("other"), "--out", &scratch.text("m")],
+        &["3 shards", "of 2; name shards of the same"],
+    );
 }

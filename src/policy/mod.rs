@@ -11,6 +11,7 @@ mod lucid;
 mod observation;
 mod params;
 mod params_file;
+mod relevance;
 mod scheduler;
 mod spec;
 
@@ -23,6 +24,7 @@ pub use params::{
     Recovery,
 };
 pub use params_file::{BUILTIN_PARAMS, ParamsFile, resolve_params};
+pub use relevance::parameter_matters;
 pub use scheduler::{available_memory_mib, decide, next_recovery_floor_mib};
 pub use spec::{Modifier, PolicyKind, PolicySpec};
 

@@ -149,6 +149,11 @@ impl Catalogue {
         Ok(())
     }
 
+    /// What messages call it.
+    pub(crate) fn set_source(&mut self, source: &str) {
+        self.source = source.to_owned();
+    }
+
     pub fn source(&self) -> &str {
         &self.source
     }

@@ -27,7 +27,7 @@ docs/formats.md lists the columns. The format github also appends to the file th
 pub(super) struct CheckArgs {
     /// Experiment file (TOML) with [tolerance]
     #[arg(long, value_name = "FILE")]
-    experiment: PathBuf,
+    experiment: String,
     /// Baseline file (CSV)
     #[arg(long, value_name = "FILE")]
     baseline: PathBuf,
@@ -75,13 +75,13 @@ impl CheckArgs {
                 "--update shows changes, and no failures: take --format table, json, csv or markdown"
             ));
         }
-        let mut experiment = Experiment::load(&self.experiment)?;
+        let mut experiment = Experiment::open(&self.experiment)?;
         experiment.notes().for_each(note);
         if experiment.tolerances.is_empty() {
             return Err(input_error!(
                 "{}: no metric has a tolerance, so that there is nothing to check; add for example\n  [tolerance]\n  \
                  makespan_s = {{ relative = 0.02 }}",
-                self.experiment.display()
+                self.experiment
             ));
         }
         experiment.change(&self.change.params, &self.change.assignments)?;

@@ -54,11 +54,12 @@ pub(super) fn observation_window(study: &Study<'_>, _: &Path) -> Result<Found> {
             ooms(default)
         ),
         format!(
-            "A window of 0 s still waits for the newest job's first activity. Its makespan is {}; of {} windows {} have no clearly other \
-             makespan than the default, and it is least at {least} s.",
+            "A window of 0 s still waits for the newest job's first activity: its makespan is {} than the default's. Of {} windows {} have \
+             no clearly other makespan than the default; the one with the shortest, {least} s, is {}.",
             study.says("makespan_s", window(activity, "0"), default, LENGTH),
             values.len(),
-            unclear(activity)
+            unclear(activity),
+            study.says("makespan_s", window(activity, least), default, LENGTH)
         ),
         format!(
             "At {longest} s makespan is {} than at 30 s, and mean slowdown {:.2} instead of {:.2}.",
@@ -290,18 +291,19 @@ pub(super) fn gpus(study: &Study<'_>, _: &Path) -> Result<Found> {
             let change = study.change("makespan_s", at("aegis", count, mib), at("exclusive", count, mib));
             if change.low > 0.0 {
                 let bound = study.mean("makespan_vs_bound", at("exclusive", count, mib));
-                worse.push(format!("{count} of {} GiB ({bound:.2} times)", gb(mib)));
+                worse.push((format!("{count} GPUs of {} GiB", gb(mib)), format!("{bound:.2}")));
             }
         }
     }
     best.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
     let best: Vec<String> = best.into_iter().map(|(policy, times)| format!("{policy} in {times}")).collect();
     sentences.push(format!(
-        "Number of servers, of {}, on which a policy has the shortest makespan: {}. Aegis takes clearly longer than exclusive on {}; in \
-         brackets, what exclusive takes of the time that no policy can beat.",
+        "Number of servers, of {}, on which a policy has the shortest makespan: {}. Aegis takes clearly longer than exclusive on {}; \
+         exclusive takes {} times as long there as no policy can beat.",
         counts.len() * sizes.len(),
         names(&best),
-        names(&worse)
+        names(&worse.iter().map(|(server, _)| server.clone()).collect::<Vec<_>>()),
+        names(&worse.iter().map(|(_, bound)| bound.clone()).collect::<Vec<_>>())
     ));
     let given_up = |mib: &str| study.count("given_up_jobs", at("exclusive", "3", mib));
     let shares: Vec<String> =

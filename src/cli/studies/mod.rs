@@ -69,7 +69,10 @@ impl StudiesArgs {
             check_failures(results.design(), &results.failures)?;
             let dir = self.out.join("studies").join(name);
             make_dir(&dir)?;
-            let mut drawn = figures::write(&dir, &results)?;
+            figures::write(&dir, &results)?;
+            let plots = manifest.presentation.plots.iter();
+            let drawn = plots.map(|plot| Ok((plot.name.clone(), figures::caption(&results, plot)?)));
+            let mut drawn = drawn.collect::<Result<Vec<_>>>()?;
             let study = Study::new(&results);
             let found = finding(&study, &dir)?;
             drawn.extend(found.figures);
@@ -80,12 +83,15 @@ impl StudiesArgs {
     }
 }
 
-fn section(name: &str, study: &Study<'_>, sentences: &[String], figures: &[String]) -> String {
+fn section(name: &str, study: &Study<'_>, sentences: &[String], figures: &[(String, String)]) -> String {
     let design = study.results.design();
     let presentation = &study.results.manifest.presentation;
-    let pictures = figures
-        .iter()
-        .map(|figure| format!("![{}: {figure}](studies/{name}/{figure}.svg)\n\n", presentation.title));
+    let picture = |(figure, caption): &(String, String)| {
+        let capital = caption.chars().next().map_or(String::new(), |first| first.to_uppercase().collect());
+        let rest: String = caption.chars().skip(1).collect();
+        format!("![{figure}](studies/{name}/{figure}.svg)\n\n{capital}{rest}.\n\n")
+    };
+    let pictures = figures.iter().map(picture);
     format!(
         "\n## {}\n\n{} (`{name}`: {} settings x {} traces x {} seeds.)\n\n{}\n\n{}",
         presentation.title,

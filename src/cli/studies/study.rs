@@ -7,7 +7,8 @@ use crate::metrics::mean;
 /// What a study found, in sentences, and further figures that it drew into the directory that it was given.
 pub(super) struct Found {
     pub sentences: Vec<String>,
-    pub figures: Vec<String>,
+    /// Names and captions.
+    pub figures: Vec<(String, String)>,
 }
 
 pub(super) type Finding = fn(&Study<'_>, &Path) -> Result<Found>;

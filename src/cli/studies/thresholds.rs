@@ -30,7 +30,7 @@ pub(super) fn findings(study: &Study<'_>, dir: &Path) -> Result<Found> {
         let shares: Vec<String> = METRICS
             .iter()
             .enumerate()
-            .map(|(i, name)| format!("{:.0} % by {name}", 100.0 * explained(&crossed, &of, i)))
+            .map(|(i, name)| format!("the {name} threshold by {:.0} %", 100.0 * explained(&crossed, &of, i)))
             .collect();
         names(&shares)
     };
@@ -61,8 +61,8 @@ pub(super) fn findings(study: &Study<'_>, dir: &Path) -> Result<Found> {
             slow(last)
         ),
         format!(
-            "Over the {} settings in which all three vary, differences in makespan are explained {}; those in mean slowdown {} (share of the \
-             variance between settings by the means for each value of one threshold).",
+            "Which metric matters: over the {} settings in which all three vary, the variance of makespan between settings goes back to {}; \
+             that of mean slowdown to {}. The rest is in how they act together.",
             crossed.len(),
             shares("makespan_s"),
             shares("slowdown_mean")
@@ -71,7 +71,8 @@ pub(super) fn findings(study: &Study<'_>, dir: &Path) -> Result<Found> {
     let figures = ["makespan_s", "slowdown_mean"].map(|metric| {
         let name = format!("effects_{metric}");
         plot::write(dir, &name, &effects(study, &crossed, metric))?;
-        Ok(name)
+        let (label, _) = study.metric(metric).label(None);
+        Ok((name, format!("{label} over each threshold, means over the settings of the other two")))
     });
     Ok(Found { sentences, figures: figures.into_iter().collect::<Result<_>>()? })
 }

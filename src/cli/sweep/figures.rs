@@ -4,11 +4,12 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::experiment::sweep::{
-    Axis, Design, Estimate, GEOMEAN, Metric, Over, Panels, PlotKind, PlotSpec, Results, Setting,
+    Axis, Better, Design, Estimate, GEOMEAN, Metric, Over, Panels, PlotKind, PlotSpec, Results, Setting,
+    Variant,
 };
 use crate::metrics::mean;
 use crate::report::plot::{
-    self, Figure, HeatAxis, HeatPanel, Line, LinePanel, LineSeries, ParetoPanel, ParetoSeries, XAxis,
+    self, Best, Figure, HeatAxis, HeatPanel, Line, LinePanel, LineSeries, ParetoPanel, ParetoSeries, XAxis,
 };
 
 /// Draws all figures that an experiment asks for; gives back their names.
@@ -32,6 +33,23 @@ fn draw(results: &Results<'_>, spec: &PlotSpec) -> Result<Figure> {
     }
 }
 
+/// Lines that can be told apart.
+pub const MOST_LINES: usize = 14;
+
+/// How many lines a figure has.
+pub fn lines(design: &Design, spec: &PlotSpec) -> usize {
+    if spec.kind != PlotKind::Lines {
+        return 0;
+    }
+    let of_variant = |variant: &Variant| -> usize {
+        let axes = variant.axes.iter().map(|&axis| &design.axes[axis]);
+        let open =
+            axes.filter(|axis| Some(&axis.name) != spec.x.as_ref() && !spec.at.contains_key(&axis.name));
+        open.map(|axis| axis.values.len()).product()
+    };
+    design.variants.iter().filter(|variant| spec.variants.contains(&variant.name)).map(of_variant).sum()
+}
+
 struct Drawn<'a> {
     results: &'a Results<'a>,
     spec: &'a PlotSpec,
@@ -43,12 +61,14 @@ impl Drawn<'_> {
         self.results.design()
     }
 
-    /// What has a chart of its own, with its title.
+    /// What has a chart of its own, with its title: what it is of, and what the figure keeps to.
     fn panels(&self) -> Vec<(Over, String)> {
         let traces = &self.design().traces;
+        let kept = kept(self.design(), self.spec);
+        let title = |name: &str| [&[name.to_owned()], kept.as_slice()].concat().join(", ");
         match self.spec.panels {
-            Panels::Geomean if traces.len() > 1 => vec![(Over::Traces, GEOMEAN.to_owned())],
-            _ => traces.iter().enumerate().map(|(trace, name)| (Over::Trace(trace), name.clone())).collect(),
+            Panels::Geomean if traces.len() > 1 => vec![(Over::Traces, title(GEOMEAN))],
+            _ => traces.iter().enumerate().map(|(trace, name)| (Over::Trace(trace), title(name))).collect(),
         }
     }
 
@@ -138,7 +158,21 @@ impl Drawn<'_> {
                 HeatPanel { title, values }
             })
             .collect();
-        plot::heat_maps(&heat_axis(x_axis), &heat_axis(y_axis), &panels, &label)
+        let best = match self.metric.better() {
+            Better::Lower => Best::Lowest,
+            Better::Higher => Best::Highest,
+            Better::Neither => Best::None,
+        };
+        plot::heat_maps(&heat_axis(x_axis), &heat_axis(y_axis), &panels, &label, best)
+    }
+
+    fn given_up(&self, index: usize, over: Over) -> f64 {
+        match over {
+            Over::Trace(trace) => self.results.given_up(index, trace),
+            Over::Traces => {
+                (0..self.design().traces.len()).map(|trace| self.results.given_up(index, trace)).sum()
+            }
+        }
     }
 
     fn pareto(&self) -> Result<Figure> {
@@ -151,12 +185,20 @@ impl Drawn<'_> {
             .panels()
             .into_iter()
             .map(|(over, title)| {
+                // A setting that gives up more jobs than another does less work: no gain to show.
+                let fewest = self
+                    .settings()
+                    .map(|(index, _)| self.given_up(index, over))
+                    .fold(f64::INFINITY, f64::min);
                 let of_variant = |variant: &String| {
                     let own: Vec<(usize, Setting)> = self
                         .settings()
                         .filter(|(_, setting)| self.design().variants[setting.variant].name == *variant)
                         .collect();
                     let point = |(index, _): &(usize, Setting)| {
+                        if self.given_up(*index, over) > fewest {
+                            return [f64::NAN; 2];
+                        }
                         [
                             value(&against, *index, over) / x_divisor,
                             value(&self.metric, *index, over) / divisor,
@@ -175,6 +217,37 @@ impl Drawn<'_> {
     }
 }
 
+/// What a figure keeps to: the variant of a heat map, and points of axes that are not drawn.
+pub fn kept(design: &Design, spec: &PlotSpec) -> Vec<String> {
+    let variant = spec.variants.first().filter(|_| spec.kind == PlotKind::Heatmap).cloned();
+    let points = spec.at.iter().filter_map(|(name, &point)| {
+        let axis = design.axes.iter().find(|axis| axis.name == *name)?;
+        let (label, divisor) = axis_label(axis);
+        let value = axis.numbers().map_or(axis.label(point), |numbers| rounded(numbers[point] / divisor));
+        Some(format!("{label} {value}"))
+    });
+    variant.into_iter().chain(points).collect()
+}
+
+/// What a figure shows, in words.
+pub fn caption(results: &Results<'_>, spec: &PlotSpec) -> Result<String> {
+    let presentation = &results.manifest.presentation;
+    let words = |metric: &str| Ok(Metric::find(metric, true)?.label(presentation.baseline.as_deref()).0);
+    let axis = |name: &Option<String>| {
+        let found = results.design().axes.iter().find(|axis| Some(&axis.name) == name.as_ref());
+        found.map_or(String::new(), |axis| axis_label(axis).0)
+    };
+    let drawn = words(&spec.metric)?;
+    let shown = match spec.kind {
+        PlotKind::Lines => format!("{drawn} over {}", axis(&spec.x)),
+        PlotKind::Heatmap => format!("{drawn} over {} and {}", axis(&spec.x), axis(&spec.y)),
+        PlotKind::Pareto => {
+            format!("{drawn} against {}", words(spec.against.as_deref().unwrap_or_default())?)
+        }
+    };
+    Ok([&[shown], kept(results.design(), spec).as_slice()].concat().join(", "))
+}
+
 /// A parameter as it stands at an axis, with its unit in brackets, and what its values are divided by for that unit.
 fn axis_label(axis: &Axis) -> (String, f64) {
     let units = [("_s", " [s]", 1.0), ("_mib", " [GiB]", 1024.0)];
@@ -182,7 +255,12 @@ fn axis_label(axis: &Axis) -> (String, f64) {
     let known =
         units.into_iter().find_map(|(end, unit, divisor)| Some((name.strip_suffix(end)?, unit, divisor)));
     let (words, unit, divisor) = known.unwrap_or((name, "", 1.0));
-    (words.replace('_', " ").replace("gpu", "GPU") + unit, divisor)
+    let spoken = |word: &str| match word {
+        "gpu" | "smact" | "smocc" | "drama" => word.to_uppercase(),
+        _ => word.to_owned(),
+    };
+    let words: Vec<String> = words.split('_').map(spoken).collect();
+    (words.join(" ") + unit, divisor)
 }
 
 fn x_axis(axis: &Axis) -> XAxis {

@@ -7,8 +7,8 @@ use super::args::{FormatArg, JobsArg};
 use super::output::{note, print};
 use crate::error::Result;
 use crate::experiment::sweep::{
-    Experiment, GEOMEAN, Manifest, Results, RunLine, Shard, Store, aggregate_rows, check_failures, merge,
-    seconds_per_run, sweep,
+    Better, Experiment, GEOMEAN, Manifest, Results, RunLine, Shard, Store, Variant, aggregate_rows,
+    check_failures, merge, seconds_per_run, sweep,
 };
 use crate::report::{Format, Row, atomic, render, rows_to_csv};
 
@@ -40,7 +40,7 @@ pub(super) struct SweepArgs {
     #[arg(long, value_name = "I/N")]
     shard: Option<String>,
     /// Print how many runs it is and about how long they take, and stop
-    #[arg(long, conflicts_with_all = ["out", "resume"])]
+    #[arg(long)]
     plan: bool,
     #[command(flatten)]
     format: FormatArg,
@@ -78,6 +78,7 @@ impl SweepArgs {
             return plan(&experiment, &manifest, threads);
         };
         let dir = shard.map_or(out.clone(), |shard| out.join(shard.folder()));
+        idle_axes(&experiment).iter().for_each(|text| note(text));
         let store = Store::open(&dir, manifest, self.resume)?;
         let progress = progress::Progress::new(&experiment, store.open_runs().len())?;
         let store = sweep(&experiment, store, threads, &|key, outcome| progress.ended(key, outcome))?;
@@ -105,28 +106,84 @@ fn plan(experiment: &Experiment, manifest: &Manifest, threads: usize) -> Result<
         Some(shard) => format!("{own} of {} runs, shard {shard}", manifest.runs),
         None => format!("{own} runs"),
     };
+    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let time = std::time::Duration::from_secs_f64(each_s * own as f64 / threads as f64);
+    let time = match time.as_secs() {
+        0 => "less than a second".to_owned(),
+        _ => format!("about {}", indicatif::HumanDuration(time)),
+    };
     print(&format!(
-        "{}\n{}  {} settings x {} traces x {} seeds = {part}\n  about {} on {threads} threads ({:.1} ms a run)\n",
+        "{}\n{}  {} x {} x {} = {part}\n  {time} on {} ({:.1} ms a run)\n",
         experiment.presentation.title,
         axes.collect::<String>(),
-        design.setting_count(),
-        design.traces.len(),
-        design.replicates,
-        indicatif::HumanDuration(std::time::Duration::from_secs_f64(each_s * own as f64 / threads as f64)),
+        counted(design.setting_count(), "setting"),
+        counted(design.traces.len(), "trace"),
+        counted(design.replicates as usize, "seed"),
+        counted(threads, "thread"),
         1e3 * each_s
     ))
+}
+
+/// Axes along which all runs of a variant are the same.
+fn idle_axes(experiment: &Experiment) -> Vec<String> {
+    let design = &experiment.design;
+    let idle = |variant: &Variant| {
+        let names: Vec<&str> =
+            experiment.idle_axes(variant).into_iter().map(|axis| design.axes[axis].name.as_str()).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "{} does not depend on {}: its runs repeat along it; a [[variant]] with without = [\"{}\"] has them once",
+                variant.name,
+                names.join(" and "),
+                names.join("\", \"")
+            )
+        })
+    };
+    design.variants.iter().filter_map(idle).collect()
 }
 
 /// Aggregates and figures of all runs; of a shard there is nothing to aggregate.
 fn write_and_print(dir: &Path, manifest: &Manifest, lines: &[Option<RunLine>], format: Format) -> Result<()> {
     let results = Results::new(manifest, lines)?;
-    if manifest.shard.is_none() {
+    if let Some(shard) = manifest.shard {
+        note(&format!(
+            "shard {shard}: {} runs in {}; merge joins all shards",
+            manifest.own_runs().count(),
+            dir.display()
+        ));
+    } else {
         let rows = aggregate_rows(&results)?;
         atomic::write(&dir.join("runs.csv"), rows_to_csv(&rows)?.as_bytes())?;
         figures::write(dir, &results)?;
+        doubts(&results).iter().for_each(|text| note(text));
         print(&shown(format, &results, rows)?)?;
     }
     check_failures(&manifest.design, &results.failures)
+}
+
+/// What a reader of the results should know.
+fn doubts(results: &Results<'_>) -> Vec<String> {
+    let design = results.design();
+    let gives_up =
+        |setting: &usize| (0..design.traces.len()).any(|trace| results.given_up(*setting, trace) > 0.0);
+    let giving_up = (0..design.setting_count()).filter(gives_up).count();
+    let given_up = (giving_up > 0).then(|| {
+        format!(
+            "{giving_up} of {} settings give up jobs that fit nowhere (given_up_jobs): their makespans are of less work, \
+             and they are ranked last",
+            design.setting_count()
+        )
+    });
+    let crowded = results.manifest.presentation.plots.iter().filter_map(|plot| {
+        let lines = figures::lines(design, plot);
+        (lines > figures::MOST_LINES).then(|| {
+            format!(
+                "figure {} has {lines} lines, more than there are looks; name fewer variants, or points of axes with at",
+                plot.name
+            )
+        })
+    });
+    given_up.into_iter().chain(crowded).collect()
 }
 
 /// Settings that a table shows.
@@ -144,8 +201,9 @@ fn shown(format: Format, results: &Results<'_>, mut rows: Vec<Row>) -> Result<St
         let of_settings: Vec<&Row> = rows.iter().filter(|row| row["trace"] == wanted).collect();
         if ranked.len() > SHOWN {
             end = format!(
-                "The {SHOWN} of {} settings with the least {}; runs.csv has all.\n",
+                "The {SHOWN} of {} settings with the {} {}; runs.csv has all.\n",
                 ranked.len(),
+                if objective.better() == Better::Higher { "most" } else { "least" },
                 objective.name
             );
         }

@@ -12,7 +12,7 @@ use super::tolerance::Tolerance;
 use crate::error::{Error, Result, input_error};
 use crate::experiment::Settings;
 use crate::metrics::Summary;
-use crate::policy::{Params, ParamsFile, PolicySpec};
+use crate::policy::{Params, ParamsFile, PolicySpec, parameter_matters};
 use crate::sim::{MakespanBound, NoObserver, World, makespan_bound, simulate};
 use crate::workload::{BUILTIN_CATALOGUE, Trace};
 
@@ -139,6 +139,21 @@ impl Experiment {
         varies.then_some("varies").or(fixes.then_some("fixes"))
     }
 
+    /// Axes along which all runs of a variant are the same, by index.
+    pub fn idle_axes(&self, variant: &Variant) -> Vec<usize> {
+        let index = self.design.variants.iter().position(|other| other.name == variant.name);
+        let Some(Resolved { policy, params, .. }) = index.map(|index| &self.resolved[index]) else {
+            return Vec::new();
+        };
+        let own = || variant.axes.iter().map(|&axis| (axis, &self.design.axes[axis]));
+        let varied = |key: &str| own().any(|(_, axis)| axis.keys.iter().any(|own| own == key));
+        let matters = |key: Key| match key {
+            Key::Param(parameter) => parameter_matters(policy.kind, parameter.key, params, &varied),
+            Key::Scene(_) => true,
+        };
+        own().filter(|(_, axis)| !axis.parameters().any(matters)).map(|(index, _)| index).collect()
+    }
+
     /// Parameters and scene of a setting.
     fn resolve(&self, setting: &Setting) -> (Params, Scene) {
         let Resolved { params, scene, .. } = &self.resolved[setting.variant];
@@ -174,9 +189,18 @@ impl Experiment {
 
     fn world(&self, trace: usize, scene: &Scene) -> Result<World> {
         let cluster = scene.cluster(&self.base.cluster)?;
+        let largest = cluster.largest_server_gpus();
         let mut trace = scene.trace(&self.traces[trace]);
         if self.design.oversized_jobs == OversizedJobs::Drop {
-            trace = trace.with_gangs_up_to(cluster.largest_server_gpus());
+            trace = trace.with_gangs_up_to(largest);
+        }
+        let oversized = trace.jobs.iter().filter(|job| job.gpus as usize > largest).count();
+        if oversized > 0 {
+            return Err(input_error!(
+                "{}: {oversized} jobs need more GPUs than the largest server has ({largest}); give it more with gpu_count or \
+                 cluster, or leave such jobs out with oversized_jobs = \"drop\"",
+                trace.source
+            ));
         }
         if trace.jobs.is_empty() {
             return Err(input_error!("{}: no job is left that a server could hold", trace.source));

@@ -72,7 +72,8 @@ struct VariantEntry {
 }
 
 /// Metrics of an experiment that names none.
-const METRICS: [&str; 5] = ["makespan_s", "jct_mean_s", "slowdown_mean", "slowdown_p95", "failed_attempts"];
+const METRICS: [&str; 6] =
+    ["makespan_s", "jct_mean_s", "slowdown_mean", "slowdown_p95", "failed_attempts", "given_up_jobs"];
 const MOST_RUNS: usize = 10_000_000;
 const MOST_SEED: u64 = 1 << 40;
 
@@ -158,12 +159,19 @@ fn base(file: &File, dir: &Path) -> Result<(Settings, Vec<Input>)> {
         false => dir.join(name).display().to_string(),
     });
     let models: Vec<PathBuf> = file.models.iter().map(beside).collect();
-    let base = Settings::load(
+    let mut base = Settings::load(
         file.cluster.as_ref().map(beside).as_ref(),
         file.workloads.as_ref().map(beside).as_ref(),
         &models,
         &params.collect::<Vec<_>>(),
     )?;
+    // Errors of runs are results: they name files as the experiment does, wherever it lies.
+    if let Some(path) = &file.cluster {
+        base.cluster.source = path.display().to_string();
+    }
+    if let Some(path) = &file.workloads {
+        base.catalogue.set_source(&path.display().to_string());
+    }
     let mut inputs = Input::builtin();
     let roles = [
         ("cluster", file.cluster.as_slice()),
@@ -205,16 +213,22 @@ fn traces(
                     true => path.display().to_string(),
                     false => name.clone(),
                 };
-                let trace = Trace::open(&opened).map_err(&at)?;
+                let mut trace = Trace::open(&opened).map_err(&at)?;
+                trace.source = name.clone();
                 inputs.push(Input::read("trace", Path::new(name), &path)?);
                 trace
             }
         };
-        if trace.name == super::GEOMEAN || traces.iter().any(|other| other.name == trace.name) {
+        if trace.name == super::GEOMEAN {
             return Err(at(input_error!(
-                "traces: {:?} is named twice, or like the means over traces ({}); traces go by their file's name",
-                trace.name,
-                super::GEOMEAN
+                "traces: one named {:?} would look like the means; rename its file",
+                trace.name
+            )));
+        }
+        if traces.iter().any(|other| other.name == trace.name) {
+            return Err(at(input_error!(
+                "traces: {:?} is named twice; traces go by their file's name, so rename or remove one",
+                trace.name
             )));
         }
         traces.push(trace);
@@ -271,6 +285,9 @@ fn variants(
         let at = source.at(policy.span().start);
         let spec: PolicySpec = policy.as_ref().parse().map_err(&at)?;
         let name = entry.name.as_ref().map_or(spec.to_string(), |name| name.as_ref().clone());
+        if name.contains(char::is_control) {
+            return Err(at(input_error!("variant {name:?}: expected a name on one line")));
+        }
         if name.is_empty() || variants.iter().any(|other| other.name == name) {
             return Err(at(input_error!("variant {name:?}: give each variant a name of its own")));
         }

@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use super::shard::Shard;
 use super::store::{JOURNAL, MANIFEST, Manifest, RESULTS, RunLine, read_results, write_results};
 use crate::error::{Error, Result, input_error};
 use crate::report::atomic;
@@ -10,6 +11,11 @@ use crate::report::atomic;
 /// Folders of different experiments, of the same shard twice, or not complete.
 pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged> {
     let mut parts: Vec<(PathBuf, Manifest)> = Vec::new();
+    // Results of an earlier merge lie where those of this one go.
+    let is_out = |path: &Path| match (path.canonicalize(), out.canonicalize()) {
+        (Ok(path), Ok(out)) => path == out,
+        _ => false,
+    };
     for dir in dirs {
         let found = parts.len();
         match Manifest::open(dir)? {
@@ -20,7 +26,7 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged> {
                 let mut inner: Vec<PathBuf> =
                     entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
                 inner.sort();
-                for path in inner {
+                for path in inner.into_iter().filter(|path| !is_out(path)) {
                     if let Some(manifest) = Manifest::open(&path)? {
                         parts.push((path, manifest));
                     }
@@ -42,6 +48,16 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged> {
         if part.presentation != first.presentation {
             return Err(input_error!(
                 "{} has other metrics or figures than {}; redraw one with sweep --resume",
+                dir.display(),
+                first_dir.display()
+            ));
+        }
+        let counts = [part, first].map(|part| part.shard.map(Shard::count));
+        if let [Some(count), Some(of_first)] = counts
+            && count != of_first
+        {
+            return Err(input_error!(
+                "{} is of {count} shards and {} of {of_first}; name shards of the same division",
                 dir.display(),
                 first_dir.display()
             ));

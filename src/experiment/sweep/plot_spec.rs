@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::axis::{Axis, text_of};
 use super::design::{Design, Setting, Variant};
-use super::metric::Metric;
+use super::metric::{Better, Metric};
 use crate::error::{Result, did_you_mean, input_error};
 
 /// What is made of an experiment's runs.
@@ -69,8 +69,7 @@ pub(super) struct PlotEntry {
     against: Option<String>,
     x: Option<String>,
     y: Option<String>,
-    #[serde(default)]
-    variants: Vec<String>,
+    variants: Option<Vec<String>>,
     #[serde(default)]
     at: toml::Table,
     #[serde(default)]
@@ -89,7 +88,7 @@ impl PlotEntry {
             against: None,
             x: None,
             y: None,
-            variants: Vec::new(),
+            variants: None,
             at: toml::Table::new(),
             panels: Panels::Traces,
         }
@@ -104,7 +103,7 @@ impl PlotEntry {
                 let both = variants.iter().filter(|variant| variant.axes.len() == 2);
                 let map = |variant: &Variant| PlotEntry {
                     name: Some(file_name(&["heatmap", &metrics[0], &variant.name])),
-                    variants: vec![variant.name.clone()],
+                    variants: Some(vec![variant.name.clone()]),
                     ..PlotEntry::of(PlotKind::Heatmap, &metrics[0])
                 };
                 both.map(map).collect()
@@ -153,6 +152,32 @@ impl PlotEntry {
         if x.is_some() && x == y {
             return Err(input_error!("plot: x and y are the same axis; a heat map needs two"));
         }
+        let better = |name: &str| Metric::find(name, true).map(|metric| (metric.better(), metric.is_count()));
+        for name in [Some(&metric), against.as_ref()].into_iter().flatten() {
+            let (better, is_count) = better(name)?;
+            if self.kind == PlotKind::Pareto && better != Better::Lower {
+                return Err(input_error!(
+                    "plot: a Pareto front is of metrics of which less is better, and {name} is none"
+                ));
+            }
+            if self.panels == Panels::Geomean && is_count {
+                return Err(input_error!(
+                    "plot: there is no geometric mean of {name}; take panels = \"traces\""
+                ));
+            }
+        }
+        if self.kind != PlotKind::Heatmap && self.y.is_some() {
+            return Err(input_error!("plot: `y` belongs to a heat map"));
+        }
+        if let Some(name) = self.at.keys().find(|name| Some(*name) == x.as_ref() || Some(*name) == y.as_ref())
+        {
+            return Err(input_error!(
+                "plot: at: {name} is drawn along an axis of the figure; take it out of one"
+            ));
+        }
+        if self.variants.as_ref().is_some_and(Vec::is_empty) {
+            return Err(input_error!("plot: variants: name at least one, or leave the key out"));
+        }
         let mut at = BTreeMap::new();
         for (name, value) in &self.at {
             let axis = axis_named(name, axes)?;
@@ -170,7 +195,7 @@ impl PlotEntry {
             })?;
             at.insert(name.clone(), point);
         }
-        for name in &self.variants {
+        for name in self.variants.iter().flatten() {
             if !variants.iter().any(|variant| variant.name == *name) {
                 let names = || variants.iter().map(|variant| variant.name.as_str());
                 return Err(input_error!(
@@ -180,10 +205,8 @@ impl PlotEntry {
                 ));
             }
         }
-        let mut shown: Vec<String> = match self.variants.is_empty() {
-            true => variants.iter().map(|variant| variant.name.clone()).collect(),
-            false => self.variants.clone(),
-        };
+        let all = || variants.iter().map(|variant| variant.name.clone()).collect();
+        let mut shown: Vec<String> = self.variants.clone().unwrap_or_else(all);
         if self.kind == PlotKind::Heatmap {
             let varies = |variant: &Variant| {
                 [&x, &y]

@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::design::{Design, Setting};
-use super::metric::Metric;
+use super::metric::{Better, Metric};
 use super::store::{Manifest, RunLine, fields};
 use crate::error::{Result, input_error};
 use crate::metrics::{geometric_mean, mean, quantile_of_sorted};
@@ -27,6 +27,9 @@ pub struct Estimate {
     pub high: f64,
 }
 
+/// The figure that says whether runs did the same work.
+const GIVEN_UP: &str = "given_up_jobs";
+
 /// Over what a figure is condensed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
@@ -42,7 +45,8 @@ impl<'a> Results<'a> {
         let mut wanted = BTreeMap::new();
         let plots =
             manifest.presentation.plots.iter().flat_map(|plot| [Some(&plot.metric), plot.against.as_ref()]);
-        for name in manifest.presentation.metrics.iter().chain(plots.flatten()) {
+        let given_up = [GIVEN_UP.to_owned()];
+        for name in manifest.presentation.metrics.iter().chain(plots.flatten()).chain(&given_up) {
             let metric = Metric::find(name, true)?;
             let column = manifest.figures.iter().position(|column| *column == metric.figure);
             let column =
@@ -174,18 +178,31 @@ impl<'a> Results<'a> {
         if self.design().traces.len() > 1 { Over::Traces } else { Over::Trace(0) }
     }
 
-    /// The settings with a value, best first: by means over all traces.
+    /// Jobs that a setting gives up on a trace, all seeds together.
+    pub fn given_up(&self, setting: usize, trace: usize) -> f64 {
+        self.figure(GIVEN_UP, setting, trace).iter().filter(|count| count.is_finite()).sum()
+    }
+
+    /// The settings with a value, best first: by jobs given up, as makespans of less work are no gain, and by means over
+    /// all traces.
     pub fn ranked(&self, metric: &Metric) -> Vec<(usize, Setting, f64)> {
         let all = self.all();
-        let mut ranked: Vec<(usize, Setting, f64)> = self
+        let sign = if metric.better() == Better::Higher { -1.0 } else { 1.0 };
+        let mut ranked: Vec<(f64, usize, Setting, f64)> = self
             .design()
             .settings()
             .enumerate()
-            .map(|(index, setting)| (index, setting, mean(&self.values(metric, index, all))))
+            .map(|(index, setting)| {
+                let value = mean(&self.values(metric, index, all));
+                let given_up = (0..self.design().traces.len()).map(|trace| self.given_up(index, trace));
+                (given_up.sum(), index, setting, value)
+            })
             .filter(|(.., value)| !value.is_nan())
             .collect();
-        ranked.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
-        ranked
+        ranked.sort_by(|a, b| {
+            a.0.total_cmp(&b.0).then((sign * a.3).total_cmp(&(sign * b.3))).then(a.1.cmp(&b.1))
+        });
+        ranked.into_iter().map(|(_, index, setting, value)| (index, setting, value)).collect()
     }
 }
 
@@ -217,12 +234,16 @@ impl Resamples {
         Resamples { indices: (0..count * size).map(|_| draw_below(&mut rng, size) as u32).collect(), size }
     }
 
-    /// The mean and its 95 % percentile interval. NaN where any value is; of one value the interval is that value.
+    /// The mean and its 95 % percentile interval. NaN where any value is; of one value there is no interval.
     pub fn estimate(&self, values: &[f64]) -> Estimate {
         if values.is_empty() || values.len() != self.size || values.iter().any(|value| !value.is_finite()) {
             return Estimate { mean: f64::NAN, low: f64::NAN, high: f64::NAN };
         }
         let mean = mean(values);
+        // One value says nothing of how values vary.
+        if values.len() == 1 {
+            return Estimate { mean, low: f64::NAN, high: f64::NAN };
+        }
         if values.iter().all(|value| value == &values[0]) {
             return Estimate { mean: values[0], low: values[0], high: values[0] };
         }
@@ -235,6 +256,11 @@ impl Resamples {
 }
 
 impl Estimate {
+    /// The same in another unit.
+    pub fn map(self, unit: impl Fn(f64) -> f64) -> Estimate {
+        Estimate { mean: unit(self.mean), low: unit(self.low), high: unit(self.high) }
+    }
+
     /// Whether the interval lies on one side of 0.
     pub fn is_clear(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
@@ -260,7 +286,8 @@ mod tests {
     fn what_has_no_interval_says_so() {
         let of = |values: &[f64]| Resamples::new(values.len()).estimate(values);
         assert_eq!(of(&[3.0, 3.0]), Estimate { mean: 3.0, low: 3.0, high: 3.0 });
-        assert_eq!(of(&[3.0]), Estimate { mean: 3.0, low: 3.0, high: 3.0 });
+        let one = of(&[3.0]);
+        assert!(one.mean == 3.0 && one.low.is_nan() && one.high.is_nan() && !one.is_clear());
         assert!(of(&[]).mean.is_nan() && of(&[1.0, f64::NAN]).mean.is_nan());
         assert!(!of(&[]).is_clear() && !of(&[-1.0, 1.0, 0.0]).is_clear() && of(&[1.0, 2.0]).is_clear());
     }

@@ -74,6 +74,11 @@ impl Shard {
         if (1..=count).contains(&index) && count <= 1_000_000 {
             return Ok(Shard { index, count });
         }
+        if count == 0 {
+            return Err(input_error!(
+                "shard {index}/0: there is at least one shard; expected i/n such as 1/1"
+            ));
+        }
         Err(input_error!("shard {index}/{count}: expected 1/{count} to {count}/{count}"))
     }
 
@@ -152,7 +157,7 @@ mod tests {
         for (text, env, says) in [
             ("0/3", &[][..], "expected 1/3 to 3/3"),
             ("4/3", &[], "expected 1/3 to 3/3"),
-            ("1/0", &[], "expected 1/0"),
+            ("1/0", &[], "at least one shard"),
             ("two", &[], "expected i/n"),
             ("automatic", &[], "expected i/n"),
             ("auto/x", &[], "expected i/n"),

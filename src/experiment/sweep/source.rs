@@ -68,6 +68,14 @@ fn axis_of_file(name: &str, entry: &toml::Value, file: &Path, bytes: &[u8]) -> R
              that are parameters"
         ));
     };
+    if let Some(key) = names.iter().enumerate().find_map(|(i, key)| names[..i].contains(key).then_some(key)) {
+        return Err(input_error!("axis {name}: keys: {key} stands there twice; remove one"));
+    }
+    if Key::find(name).is_ok() {
+        return Err(input_error!(
+            "axis {name}: is the name of a parameter; give an axis of a file a name of its own"
+        ));
+    }
     let keys = names.iter().map(|key| Key::find(key)).collect::<Result<Vec<Key>>>()?;
     let source = file.display().to_string();
     let table = Table::parse(&source, bytes, &names)?;

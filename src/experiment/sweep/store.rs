@@ -115,9 +115,23 @@ impl Manifest {
         }
         let changed =
             self.inputs.iter().find(|input| input.role != "experiment" && !other.inputs.contains(input));
-        match changed {
-            Some(input) => format!("{} ({}) is another", input.file, input.role),
-            None => format!("of {} runs against {}, or with other values", self.runs, other.runs),
+        if let Some(input) = changed {
+            return format!("{} ({}) is another", input.file, input.role);
+        }
+        let (own, other) = (&self.design, &other.design);
+        let axis = own.axes.iter().find(|axis| !other.axes.contains(axis));
+        let variant = own.variants.iter().find(|variant| !other.variants.contains(variant));
+        if own.traces != other.traces {
+            format!("traces {} against {}", own.traces.join(", "), other.traces.join(", "))
+        } else if (own.first_seed, own.replicates) != (other.first_seed, other.replicates) {
+            let seeds = |design: &Design| format!("{} seeds from {}", design.replicates, design.first_seed);
+            format!("{} against {}", seeds(own), seeds(other))
+        } else if let Some(axis) = axis {
+            format!("axis {} has other values, or is none of the other's", axis.name)
+        } else if let Some(variant) = variant {
+            format!("variant {:?} has other parameters, or is none of the other's", variant.name)
+        } else {
+            "with other axes or variants, or another treatment of oversized jobs".to_owned()
         }
     }
 
@@ -219,7 +233,12 @@ impl Store {
         let lines = vec![None; manifest.runs];
         let mut store = Store { manifest, dir: dir.to_owned(), journal, lines };
         if dir.join(RESULTS).exists() {
-            store.lines = read_results(dir, &store.manifest)?;
+            store.lines = read_results(dir, &store.manifest).inspect_err(|_| {
+                // Nothing was taken up: a journal that has nothing is none.
+                if store.journal.metadata().is_ok_and(|journal| journal.len() == 0) {
+                    let _ = std::fs::remove_file(&path);
+                }
+            })?;
         }
         store.read_journal()?;
         Ok(store)
@@ -240,9 +259,7 @@ impl Store {
             }
             let text = std::str::from_utf8(line).ok().and_then(|text| text.split_once(','));
             let parsed = text.and_then(|(run, rest)| Some((run.parse::<usize>().ok()?, rest)));
-            let fits = |rest: &str| {
-                fields(rest).is_some_and(|fields| fields.len() == self.manifest.figures.len() + 1)
-            };
+            let fits = |rest: &str| is_run(rest, self.manifest.figures.len());
             match parsed {
                 Some((run, rest)) if run < self.lines.len() && own(run) && fits(rest) => {
                     self.lines[run] = Some(rest.to_owned());
@@ -299,14 +316,17 @@ fn key_fields(design: &Design, run: usize) -> Vec<String> {
     [design.traces[key.trace].clone()].into_iter().chain(setting).chain([key.seed.to_string()]).collect()
 }
 
+/// Of results.csv.
+fn columns(manifest: &Manifest) -> Vec<String> {
+    let end = ["error", "schema_version"].map(str::to_owned);
+    key_columns(&manifest.design).into_iter().chain(manifest.figures.iter().cloned()).chain(end).collect()
+}
+
 pub(super) fn write_results(dir: &Path, manifest: &Manifest, lines: &[Option<RunLine>]) -> Result<()> {
     let path = dir.join(RESULTS);
     let mut draft = atomic::Draft::new(&path)?;
     let mut put = |text: String| writeln!(draft, "{text}").map_err(|e| Error::write(&path, e));
-    let figures = manifest.figures.iter().map(String::as_str);
-    let end = ["error", "schema_version"];
-    let header: Vec<String> = key_columns(&manifest.design);
-    put(line_of(header.iter().map(String::as_str).chain(figures).chain(end)))?;
+    put(line_of(columns(manifest).iter().map(String::as_str)))?;
     for run in manifest.own_runs() {
         let line = lines[run].as_deref().unwrap_or_default();
         put(format!(
@@ -320,15 +340,20 @@ pub(super) fn write_results(dir: &Path, manifest: &Manifest, lines: &[Option<Run
 pub(super) fn read_results(dir: &Path, manifest: &Manifest) -> Result<Vec<Option<RunLine>>> {
     let path = dir.join(RESULTS);
     let bytes = std::fs::read(&path).map_err(|e| Error::read(&path, e))?;
-    let mut reader = csv::ReaderBuilder::new().from_reader(bytes.as_slice());
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice());
     let unusable = |line: usize, problem: &dyn std::fmt::Display| {
         input_error!("{}, line {line}: {problem}; do the sweep again in another folder", path.display())
     };
     let mut lines = vec![None; manifest.runs];
     let mut records = reader.records();
+    let header = columns(manifest);
+    match records.next() {
+        Some(Ok(found)) if found.iter().eq(header.iter().map(String::as_str)) => {}
+        _ => return Err(unusable(1, &"not the columns that a sweep of this experiment writes")),
+    }
     for (row, run) in manifest.own_runs().enumerate() {
         let number = row + 2;
-        let record = records.next().ok_or_else(|| unusable(number, &"is missing"))?;
+        let record = records.next().ok_or_else(|| unusable(number, &"the file ends before it"))?;
         let record = record.map_err(|error| unusable(number, &error))?;
         let key = key_fields(&manifest.design, run);
         if record.len() != key.len() + manifest.figures.len() + 2
@@ -339,7 +364,11 @@ pub(super) fn read_results(dir: &Path, manifest: &Manifest) -> Result<Vec<Option
                 &format!("expected {}", manifest.design.describe_run(manifest.design.run(run))),
             ));
         }
-        lines[run] = Some(line_of(record.iter().skip(key.len()).take(manifest.figures.len() + 1)));
+        let line = line_of(record.iter().skip(key.len()).take(manifest.figures.len() + 1));
+        if !is_run(&line, manifest.figures.len()) {
+            return Err(unusable(number, &"expected numbers, or an error and no numbers"));
+        }
+        lines[run] = Some(line);
     }
     match records.next() {
         None => Ok(lines),
@@ -357,6 +386,15 @@ pub(super) fn line_of<'a>(fields: impl Iterator<Item = &'a str>) -> String {
         writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
     text.pop();
     text
+}
+
+/// Whether a line is one that [`Store::add`] took: figures that are numbers or blank, or an error and none.
+fn is_run(line: &str, figures: usize) -> bool {
+    let Some(fields) = fields(line).filter(|fields| fields.len() == figures + 1) else { return false };
+    let failed = !fields[figures].is_empty();
+    let number = |text: &str| text.parse().is_ok_and(|value: f64| value.is_finite());
+    let fits = |text: &str| text.is_empty() || (!failed && number(text));
+    !line.contains('\r') && fields.iter().take(figures).all(fits)
 }
 
 /// The fields of a line of CSV.

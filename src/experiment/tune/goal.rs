@@ -109,6 +109,9 @@ impl Bound {
             input_error!("--max {text:?}: expected METRIC=BOUND, such as --max slowdown_p95=2.5")
         })?;
         let metric = metric("--max", name.trim())?;
+        if metric.better() == Better::Higher {
+            return Err(input_error!("--max {text}: more of it is better, and a bound from above is none"));
+        }
         let number: Option<f64> = at_most.trim().parse().ok().filter(|number: &f64| number.is_finite());
         let at_most = number.filter(|number| *number >= 0.0).ok_or_else(|| {
             input_error!("--max {text}: found {:?}; expected a finite number from 0", at_most.trim())

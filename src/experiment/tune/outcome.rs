@@ -48,7 +48,7 @@ pub struct Compared {
     pub best: f64,
     /// Best less defaults, seed by seed, in the metric's unit.
     pub difference: Estimate,
-    /// The same in percent of the defaults' value under that seed; NaN where one is 0.
+    /// The same in percent of the defaults' mean; NaN where that is 0.
     pub difference_pct: Estimate,
     is_objective: bool,
 }
@@ -152,17 +152,21 @@ impl Compared {
                 |trace: &str, values: &dyn Fn(&Sample) -> Vec<f64>, mean: &dyn Fn(&Sample) -> f64| {
                     let pairs = || values(best).into_iter().zip(values(defaults));
                     let differences: Vec<f64> = pairs().map(|(best, default)| best - default).collect();
-                    let percent: Vec<f64> =
-                        pairs().map(|(best, default)| 100.0 * (best / default - 1.0)).collect();
+                    let difference = resamples.estimate(&differences);
+                    let defaults_mean = mean(defaults);
+                    let percent = |value: f64| match defaults_mean == 0.0 {
+                        true => f64::NAN,
+                        false => 100.0 * value / defaults_mean,
+                    };
                     Compared {
                         stage,
                         trace: trace.to_owned(),
                         metric: metric.clone(),
                         at_most,
-                        defaults: mean(defaults),
+                        defaults: defaults_mean,
                         best: mean(best),
-                        difference: resamples.estimate(&differences),
-                        difference_pct: resamples.estimate(&percent),
+                        difference,
+                        difference_pct: difference.map(percent),
                         is_objective: figure == 0,
                     }
                 };

@@ -278,6 +278,12 @@ fn plan(request: &Request, settings: usize) -> Result<Plan> {
     let held_out = held_out_runs(request);
     let (traces, seeds) = (request.traces.len(), request.training_seeds);
     let budget = request.runs.saturating_sub(held_out);
+    if settings < JUDGED {
+        return Err(input_error!(
+            "{}: has no setting beside the defaults; give its axes other values",
+            request.space.source
+        ));
+    }
     Plan::within(budget, traces, seeds, settings).ok_or_else(|| {
         let least = held_out.saturating_add(JUDGED.saturating_mul(traces).saturating_mul(seeds as usize));
         input_error!(

@@ -6,7 +6,7 @@ use crate::error::{Error, Result, input_error};
 use crate::experiment::Settings;
 use crate::experiment::sweep::{Axis, Entries, Key, ReadFile, Source, axes};
 use crate::model::{check_schema, parse_toml};
-use crate::policy::{MemorySource, Params, PolicyKind, PolicySpec, Pressure};
+use crate::policy::{PolicySpec, parameter_matters};
 
 /// What a search may choose from: every combination of the points of its axes.
 #[derive(Debug, Clone)]
@@ -101,7 +101,13 @@ impl SearchSpace {
             let why = match (modifier, assignment) {
                 (Some(modifier), _) => format!("+{} sets it", modifier.name()),
                 (None, Some(assignment)) => format!("--set {assignment} sets it"),
-                (None, None) if !axis.keys.iter().any(|key| matters(key, policy.kind, &params, &varied)) => {
+                (None, None)
+                    if !axis.keys.iter().any(|key| {
+                        parameter_matters(policy.kind, key, &params, &|key| {
+                            varied.iter().any(|varied| varied == key)
+                        })
+                    }) =>
+                {
                     format!("it changes nothing under {policy} here")
                 }
                 (None, None) => return true,
@@ -125,27 +131,10 @@ impl SearchSpace {
     }
 }
 
-/// Whether a policy looks at a parameter, the others being as they are or on an axis too.
-fn matters(key: &str, kind: PolicyKind, params: &Params, varied: &[String]) -> bool {
-    let open = |key: &str| varied.iter().any(|varied| varied == key);
-    let pressure = |mode| params.pressure == mode || open("pressure");
-    let free = params.memory_source == MemorySource::Free;
-    let aegis = kind == PolicyKind::Aegis;
-    match key {
-        "memory_source" | "placement" | "pressure" => aegis,
-        "memory_floor_mib" => aegis && (free || open("memory_source")),
-        "memory_margin_mib" => aegis && (!free || open("memory_source")),
-        "smact_threshold" | "smocc_threshold" | "drama_threshold" => aegis && pressure(Pressure::Thresholds),
-        "gpu_util_threshold" => aegis && pressure(Pressure::GpuUtilization),
-        _ if key.starts_with("horus_") => kind == PolicyKind::Horus,
-        _ if key.starts_with("lucid_") => kind == PolicyKind::Lucid,
-        _ => true,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::PolicyKind;
 
     fn left(policy: &str, assignments: &[&str]) -> Result<(SearchSpace, Vec<String>)> {
         let assignments = assignments.iter().map(|text| (*text).to_owned()).collect();

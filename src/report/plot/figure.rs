@@ -208,7 +208,11 @@ pub(super) fn around(values: impl IntoIterator<Item = f64>, share: f64) -> Range
         .filter(placed)
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
     let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
-    let margin = share * (high - low).max(1e-3 * high.abs()).max(1e-9);
+    // Values that are as good as equal get an axis whose numbers differ in a digit that can be read.
+    let margin = match high - low > 1e-3 * high.abs().max(low.abs()) {
+        true => share * (high - low),
+        false => 0.05 * high.abs().max(low.abs()).max(if share > 0.0 { 1.0 } else { 1e-9 }),
+    };
     low - margin..high + margin
 }
 

@@ -56,18 +56,31 @@ pub struct HeatPanel {
     pub values: Vec<Vec<f64>>,
 }
 
+/// Which cells of a map are marked as the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Best {
+    Lowest,
+    Highest,
+    /// There is no better and worse.
+    None,
+}
+
 /// What two parameters do to a figure: a map per panel, on axes and a scale of colours that all share; `label` is of
-/// the scale. Cells as low as the lowest of their map are marked. What is no number is grey.
-pub fn heat_maps(x: &HeatAxis, y: &HeatAxis, panels: &[HeatPanel], label: &str) -> Figure {
+/// the scale. Cells as good as the best of their map are marked. What is no number is grey.
+pub fn heat_maps(x: &HeatAxis, y: &HeatAxis, panels: &[HeatPanel], label: &str, best: Best) -> Figure {
     let layout = Layout::new(x, y, panels.len());
-    let maps: Vec<Map> = panels.iter().map(|panel| Map::new(x, y, panel)).collect();
+    let maps: Vec<Map> = panels.iter().map(|panel| Map::new(x, y, panel, best)).collect();
     let cells = || maps.iter().flat_map(|map| &map.cells).map(|(.., value)| *value);
     let values = || cells().flatten();
     let default = x.default().zip(y.default());
     let some = maps.iter().any(|map| !map.cells.is_empty());
     let keys = [
         (default.is_some() && some).then_some((Key::Outline, "default")),
-        values().next().map(|_| (Key::Diamond, "lowest")),
+        values().next().and(match best {
+            Best::Lowest => Some((Key::Diamond, "lowest")),
+            Best::Highest => Some((Key::Diamond, "highest")),
+            Best::None => None,
+        }),
         cells().any(|value| value.is_none()).then_some((Key::Fill(MISSING), "no value")),
     ];
     let keys = keys.into_iter().flatten().map(|(key, name)| (key, name.to_owned()));
@@ -162,17 +175,22 @@ struct Map<'a> {
     title: &'a str,
     /// With their places on the axes.
     cells: Vec<(usize, usize, Option<f64>)>,
-    lowest: f64,
+    best: f64,
 }
 
 impl Map<'_> {
-    fn new<'a>(x: &HeatAxis, y: &HeatAxis, panel: &'a HeatPanel) -> Map<'a> {
+    fn new<'a>(x: &HeatAxis, y: &HeatAxis, panel: &'a HeatPanel, best: Best) -> Map<'a> {
         let value =
             |i: usize, k: usize| panel.values.get(k).and_then(|row| row.get(i)).copied().filter(placed);
         let places = (0..y.names.len()).flat_map(|k| (0..x.names.len()).map(move |i| (i, k)));
         let cells: Vec<_> = places.map(|(i, k)| (i, k, value(i, k))).collect();
-        let lowest = cells.iter().filter_map(|(.., value)| *value).fold(f64::INFINITY, f64::min);
-        Map { title: &panel.title, cells, lowest }
+        let values = cells.iter().filter_map(|(.., value)| *value);
+        let best = match best {
+            Best::Lowest => values.fold(f64::INFINITY, f64::min),
+            Best::Highest => values.fold(f64::NEG_INFINITY, f64::max),
+            Best::None => f64::NAN,
+        };
+        Map { title: &panel.title, cells, best }
     }
 }
 
@@ -232,7 +250,7 @@ fn draw_map(
         chart.draw_series(outline([(left - x, low - y), (right + x, high + y)]))?;
     }
     let radius = (cell[0].min(cell[1]) * 0.34).clamp(14.0, 18.0) as i32;
-    for (i, k, _) in map.cells.iter().filter(|(.., value)| *value == Some(map.lowest)) {
+    for (i, k, _) in map.cells.iter().filter(|(.., value)| *value == Some(map.best)) {
         let [(x, y), _] = corners(*i, *k);
         let [outer, inner] = diamond(radius);
         chart.draw_series([EmptyElement::at((x + UNIT / 2, y + UNIT / 2)) + outer + inner])?;
@@ -276,11 +294,14 @@ mod tests {
             for (nx, ny) in [(0, 0), (1, 1), (3, 2), (70, 1), (1, 70)] {
                 for count in 0..5 {
                     let panels = vec![panel.clone(); count];
-                    let figure = heat_maps(&axis(nx, Some(0)), &axis(ny, Some(9)), &panels, "z [h]");
+                    let figure =
+                        heat_maps(&axis(nx, Some(0)), &axis(ny, Some(9)), &panels, "z [h]", Best::Lowest);
                     assert!(figure.svg().is_ok());
                 }
             }
-            assert!(heat_maps(&axis(2, Some(1)), &axis(2, Some(0)), &[panel], "z").png().is_ok());
+            assert!(
+                heat_maps(&axis(2, Some(1)), &axis(2, Some(0)), &[panel], "z", Best::Lowest).png().is_ok()
+            );
         }
     }
 
@@ -296,12 +317,17 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_as_low_as_the_lowest_is_marked() {
+    fn every_cell_as_good_as_the_best_is_marked() {
         let panel = HeatPanel { title: String::new(), values: vec![vec![2.0, f64::NAN], vec![1.0, 1.0]] };
-        let svg = heat_maps(&axis(2, None), &axis(2, None), &[panel], "z").svg().unwrap().to_owned();
-        // Two shapes to a mark, of which the legend has one.
-        assert_eq!(svg.matches("<polygon").count(), 2 * 3);
-        assert!(svg.contains("no value") && !svg.contains("default"));
+        for (best, marks, says) in
+            [(Best::Lowest, 3, "lowest"), (Best::Highest, 2, "highest"), (Best::None, 0, "no value")]
+        {
+            let panels = [panel.clone()];
+            let svg = heat_maps(&axis(2, None), &axis(2, None), &panels, "z", best).svg().unwrap().to_owned();
+            // Two shapes to a mark, of which the legend has one.
+            assert_eq!(svg.matches("<polygon").count(), 2 * marks);
+            assert!(svg.contains(says) && svg.contains("no value") && !svg.contains("default"));
+        }
     }
 
     #[test]

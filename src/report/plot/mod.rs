@@ -34,7 +34,7 @@ pub use ecdf::{Quantity, ecdf};
 pub use ecdf_panels::{EcdfPanel, Twins, ecdf_panels};
 pub use errors::errors;
 pub use figure::Figure;
-pub use heat::{HeatAxis, HeatPanel, heat_maps};
+pub use heat::{Best, HeatAxis, HeatPanel, heat_maps};
 pub use lines::{Line, LinePanel, LineSeries, XAxis, lines};
 pub use makespan::{Bar, BarGroup, makespan_bars};
 pub use pairs::{Pair, PairPanel, agreement, job_agreement};
