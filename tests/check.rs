@@ -241,7 +241,10 @@ fn failing_runs_fail_and_make_no_baseline() {
     let before = scratch.read("b.csv");
     // Jobs of two GPUs, and servers of one.
     scratch.write("e.toml", &EXPERIMENT.replace("job_count = 20", "job_count = 20\ngpu_count = 1"));
-    let says = ["venus, aegis, observation_window_s 0, completed_jobs: 2 runs failed, the first: ", "1 GPU"];
+    let says = [
+        "venus, aegis, observation_window_s 0, completed_jobs: 2 runs failed, the first: ",
+        "server has (1)",
+    ];
     let failed = scratch.fails(1, &[], &says);
     assert!(failed.stdout.contains("failed"), "{}", failed.stdout);
     scratch.fails(

@@ -268,7 +268,10 @@ fn plans_cost_nothing() {
     let scratch = Scratch::new();
     let experiment = scratch.write("e.toml", EXPERIMENT);
     let text = succeeds(&["sweep", &experiment, "--plan"]);
-    assert!(text.contains("4 settings x 2 traces x 6 seeds = 48 runs") && text.contains(" ms a run"), "{text}");
+    assert!(
+        text.contains("4 settings x 2 traces x 6 seeds = 48 runs") && text.contains(" ms a run"),
+        "{text}"
+    );
     assert!(succeeds(&["sweep", &experiment, "--plan", "--shard", "1/5"]).contains("10 of 48 runs"));
 }
 
@@ -383,7 +386,7 @@ fn failures_name_files_as_the_experiment_does() {
     fails(
         1,
         &["sweep", &experiment, "--out", &scratch.text("here")],
-        &["gangs.csv: 1 jobs need more GPUs", "oversized_jobs"],
+        &["gangs.csv: 1 of the jobs need more GPUs", "oversized_jobs"],
     );
     let mut there = aegis_sim();
     there.current_dir(scratch.path("")).args(["sweep", "e.toml", "--out", "there"]).assert().code(1);

@@ -148,7 +148,7 @@ fn experiments() -> Result<Vec<Row>> {
         .collect()
 }
 
-const METRICS: Columns = &[("metric", "metric"), ("label", "label"), ("better", "better")];
+const METRICS: Columns = &[("metric", "metric"), ("label", "on figures"), ("better", "better")];
 
 fn metrics() -> Vec<Row> {
     let known = figure_columns().into_iter().filter_map(|name| Metric::find(&name, false).ok());

@@ -72,7 +72,8 @@ pub(super) fn findings(study: &Study<'_>, dir: &Path) -> Result<Found> {
         let name = format!("effects_{metric}");
         plot::write(dir, &name, &effects(study, &crossed, metric))?;
         let (label, _) = study.metric(metric).label(None);
-        Ok((name, format!("{label} over each threshold, means over the settings of the other two")))
+        let words = label.split(" [").next().unwrap_or_default();
+        Ok((name, format!("{words} over each threshold, means over the settings of the other two")))
     });
     Ok(Found { sentences, figures: figures.into_iter().collect::<Result<_>>()? })
 }

@@ -222,9 +222,9 @@ pub fn kept(design: &Design, spec: &PlotSpec) -> Vec<String> {
     let variant = spec.variants.first().filter(|_| spec.kind == PlotKind::Heatmap).cloned();
     let points = spec.at.iter().filter_map(|(name, &point)| {
         let axis = design.axes.iter().find(|axis| axis.name == *name)?;
-        let (label, divisor) = axis_label(axis);
+        let (words, unit, divisor) = in_words(axis);
         let value = axis.numbers().map_or(axis.label(point), |numbers| rounded(numbers[point] / divisor));
-        Some(format!("{label} {value}"))
+        Some(format!("{words} {value}{}", unit.map_or(String::new(), |unit| format!(" {unit}"))))
     });
     variant.into_iter().chain(points).collect()
 }
@@ -232,10 +232,13 @@ pub fn kept(design: &Design, spec: &PlotSpec) -> Vec<String> {
 /// What a figure shows, in words.
 pub fn caption(results: &Results<'_>, spec: &PlotSpec) -> Result<String> {
     let presentation = &results.manifest.presentation;
-    let words = |metric: &str| Ok(Metric::find(metric, true)?.label(presentation.baseline.as_deref()).0);
+    let words = |metric: &str| {
+        let (label, _) = Metric::find(metric, true)?.label(presentation.baseline.as_deref());
+        Ok(label.split(" [").next().unwrap_or_default().to_owned())
+    };
     let axis = |name: &Option<String>| {
         let found = results.design().axes.iter().find(|axis| Some(&axis.name) == name.as_ref());
-        found.map_or(String::new(), |axis| axis_label(axis).0)
+        found.map_or(String::new(), |axis| in_words(axis).0)
     };
     let drawn = words(&spec.metric)?;
     let shown = match spec.kind {
@@ -248,19 +251,27 @@ pub fn caption(results: &Results<'_>, spec: &PlotSpec) -> Result<String> {
     Ok([&[shown], kept(results.design(), spec).as_slice()].concat().join(", "))
 }
 
-/// A parameter as it stands at an axis, with its unit in brackets, and what its values are divided by for that unit.
-fn axis_label(axis: &Axis) -> (String, f64) {
-    let units = [("_s", " [s]", 1.0), ("_mib", " [GiB]", 1024.0)];
+/// A parameter in words, the unit that its values are shown in, if they have one, and what they are divided by for it.
+fn in_words(axis: &Axis) -> (String, Option<&'static str>, f64) {
+    let units = [("_s", "s", 1.0), ("_mib", "GiB", 1024.0)];
     let name = axis.name.as_str();
     let known =
         units.into_iter().find_map(|(end, unit, divisor)| Some((name.strip_suffix(end)?, unit, divisor)));
-    let (words, unit, divisor) = known.unwrap_or((name, "", 1.0));
     let spoken = |word: &str| match word {
         "gpu" | "smact" | "smocc" | "drama" => word.to_uppercase(),
         _ => word.to_owned(),
     };
-    let words: Vec<String> = words.split('_').map(spoken).collect();
-    (words.join(" ") + unit, divisor)
+    let words = |name: &str| name.split('_').map(spoken).collect::<Vec<_>>().join(" ");
+    match known {
+        Some((name, unit, divisor)) => (words(name), Some(unit), divisor),
+        None => (words(name), None, 1.0),
+    }
+}
+
+/// As it stands at an axis, with its unit in brackets.
+fn axis_label(axis: &Axis) -> (String, f64) {
+    let (words, unit, divisor) = in_words(axis);
+    (words + &unit.map_or(String::new(), |unit| format!(" [{unit}]")), divisor)
 }
 
 fn x_axis(axis: &Axis) -> XAxis {

@@ -197,7 +197,7 @@ impl Experiment {
         let oversized = trace.jobs.iter().filter(|job| job.gpus as usize > largest).count();
         if oversized > 0 {
             return Err(input_error!(
-                "{}: {oversized} jobs need more GPUs than the largest server has ({largest}); give it more with gpu_count or \
+                "{}: {oversized} of the jobs need more GPUs than the largest server has ({largest}); give it more with gpu_count or \
                  cluster, or leave such jobs out with oversized_jobs = \"drop\"",
                 trace.source
             ));

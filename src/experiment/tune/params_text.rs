@@ -60,9 +60,10 @@ pub fn params_text(tuned: &Tuned, options: &[String]) -> String {
 /// "-3.21 % (95 %: -4.00 to -2.43 %)".
 pub fn change_words(change_pct: &Estimate) -> String {
     let Estimate { mean, low, high } = change_pct;
-    match mean.is_nan() {
-        true => "not to be had in percent".to_owned(),
-        false => format!("{mean:+.2} % (95 %: {low:+.2} to {high:+.2} %)"),
+    match (mean.is_nan(), low.is_nan()) {
+        (true, _) => "not to be had in percent".to_owned(),
+        (false, true) => format!("{mean:+.2} % (one seed, and so no interval)"),
+        (false, false) => format!("{mean:+.2} % (95 %: {low:+.2} to {high:+.2} %)"),
     }
 }
 
