@@ -162,10 +162,7 @@ fn verdict_words(tuned: &Tuned) -> String {
     match &tuned.verdict {
         Verdict::Better { clear: true } => format!("Recommended: the best candidate. {}", changes()),
         Verdict::Better { clear: false } => {
-            format!(
-                "The best candidate, but its gain is not clear: no interval lies on its side of 0. {}",
-                changes()
-            )
+            format!("The best candidate, but its gain is not clear: it may be chance. {}", changes())
         }
         Verdict::KeepsBounds => format!(
             "Recommended: the best candidate, for on held-out data the defaults break a bound and it keeps all. {}",

@@ -118,8 +118,13 @@ impl Experiment {
             self.base.params.push(file);
         }
         for assignment in assignments {
-            Params::default().assign(assignment)?;
             let key = assignment.split('=').next().unwrap_or_default().trim();
+            if let Ok(Key::Scene(_)) = Key::find(key) {
+                return Err(input_error!(
+                    "--set {assignment}: {key} is of trace or server; set it in the experiment, under [fixed] or [axes]"
+                ));
+            }
+            Params::default().assign(assignment)?;
             if let Some(whose) = self.own(key) {
                 return Err(input_error!("--set {assignment}: the experiment {whose} it; change it there"));
             }
@@ -283,6 +288,7 @@ mod tests {
             (fixes, None, Some(" tick_s = 9"), "the experiment fixes it; change it there"),
             (fixes, Some("ideal"), None, "--params ideal: the experiment fixes tick_s"),
             ("", None, Some("tick=9"), "did you mean tick_s"),
+            ("", None, Some("gpu_count=3"), "set it in the experiment"),
         ] {
             let list = |text: Option<&str>| text.map(str::to_owned).into_iter().collect::<Vec<_>>();
             let message = experiment(rest).change(&list(file), &list(assignment)).unwrap_err().to_string();
