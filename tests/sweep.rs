@@ -90,6 +90,7 @@ fn threads_do_not_matter_and_nothing_is_left_behind() {
             (row[column("variant")].to_owned(), row[column("makespan_s_vs_baseline_mean")].parse().unwrap())
         })
         .collect();
+    assert!(files(&scratch.path("one")).contains_key("lines_makespan_s_vs_baseline.png"));
     assert_eq!(ratios.len(), 4 * 3, "two traces and their mean");
     assert!(ratios.iter().all(|(variant, ratio)| (variant == "exclusive") == (*ratio == 1.0)), "{ratios:?}");
 }
@@ -352,7 +353,7 @@ fn edited_results_are_refused() {
         whole.replace("makespan_s,jct_mean_s", "jct_mean_s,makespan_s"),
         &["results.csv, line 1", "not the columns"],
     );
-    for junk in ["abc", "NaN", "1e400"] {
+    for junk in ["abc", "NaN", "1e400", "-5"] {
         edit(whole.replacen(makespan, junk, 1), &["results.csv, line 2", "expected numbers"]);
     }
     edit(whole.replacen("philly", "venus", 1), &["results.csv, line 2", "on philly under seed 1"]);
@@ -371,7 +372,14 @@ fn edited_results_are_refused() {
         std::fs::write(&journal, junk).unwrap();
         fails(2, &["sweep", &experiment, "--out", &out, "--resume"], &["journal.csv, line 1", "remove it"]);
     }
-    std::fs::write(&journal, line(makespan)).unwrap();
+    // The same again is what a crash in the end leaves; other figures for one run are none of a sweep's.
+    std::fs::write(&journal, line(makespan) + &line("9")).unwrap();
+    fails(
+        2,
+        &["sweep", &experiment, "--out", &out, "--resume"],
+        &["journal.csv, line 2", "with other figures"],
+    );
+    std::fs::write(&journal, line(makespan) + &line(makespan)).unwrap();
     succeeds(&["sweep", &experiment, "--out", &out, "--resume"]);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
 }

@@ -311,8 +311,7 @@ pub(super) fn gpus(study: &Study<'_>, _: &Path) -> Result<Found> {
     let dropped = study.count("completed_jobs", at("exclusive", "3", "40960"))
         - study.count("completed_jobs", at("exclusive", "1", "40960"));
     sentences.push(format!(
-        "Not all servers do the same work. Jobs a run that fit nowhere and are given up: {}. One GPU does without the {dropped:.0} jobs a trace \
-         that need two. Compare policies on a server, not servers with each other.",
+        "Not all servers do the same work. Jobs a run that fit nowhere and are given up: {}. One GPU does without the jobs that need two, {dropped:.0} a trace on average. Compare policies on a server, not servers with each other.",
         names(&shares)
     ));
     found(sentences)

@@ -150,12 +150,17 @@ impl Drawn<'_> {
             .into_iter()
             .map(|(over, title)| {
                 let mut values = vec![vec![f64::NAN; x_axis.values.len()]; y_axis.values.len()];
+                let mut unranked = Vec::new();
+                let fewest = self.fewest_given_up(over);
                 for (index, setting) in self.settings() {
                     if let (Some(column), Some(row)) = (setting.points[x], setting.points[y]) {
                         values[row][column] = mean(&self.results.values(&self.metric, index, over)) / divisor;
+                        if self.given_up(index, over) > fewest {
+                            unranked.push((row, column));
+                        }
                     }
                 }
-                HeatPanel { title, values }
+                HeatPanel { title, values, unranked }
             })
             .collect();
         let best = match self.metric.better() {
@@ -164,6 +169,11 @@ impl Drawn<'_> {
             Better::Neither => Best::None,
         };
         plot::heat_maps(&heat_axis(x_axis), &heat_axis(y_axis), &panels, &label, best)
+    }
+
+    /// Of the settings shown. One that gives up more jobs than another does less work: no gain to show.
+    fn fewest_given_up(&self, over: Over) -> f64 {
+        self.settings().map(|(index, _)| self.given_up(index, over)).fold(f64::INFINITY, f64::min)
     }
 
     fn given_up(&self, index: usize, over: Over) -> f64 {
@@ -185,11 +195,7 @@ impl Drawn<'_> {
             .panels()
             .into_iter()
             .map(|(over, title)| {
-                // A setting that gives up more jobs than another does less work: no gain to show.
-                let fewest = self
-                    .settings()
-                    .map(|(index, _)| self.given_up(index, over))
-                    .fold(f64::INFINITY, f64::min);
+                let fewest = self.fewest_given_up(over);
                 let of_variant = |variant: &String| {
                     let own: Vec<(usize, Setting)> = self
                         .settings()

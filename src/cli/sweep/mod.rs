@@ -200,12 +200,14 @@ fn shown(format: Format, results: &Results<'_>, mut rows: Vec<Row>) -> Result<St
         let wanted = if design.traces.len() > 1 { GEOMEAN } else { &design.traces[0] };
         let of_settings: Vec<&Row> = rows.iter().filter(|row| row["trace"] == wanted).collect();
         if ranked.len() > SHOWN {
-            end = format!(
-                "The {SHOWN} of {} settings with the {} {}; runs.csv has all.\n",
-                ranked.len(),
-                if objective.better() == Better::Higher { "most" } else { "least" },
-                objective.name
-            );
+            let which = match objective.better() {
+                Better::Lower => format!("with the least {}", objective.name),
+                Better::Higher => format!("with the most {}", objective.name),
+                Better::Neither => {
+                    format!("that come first: neither less nor more {} is better", objective.name)
+                }
+            };
+            end = format!("The {SHOWN} of {} settings {which}; runs.csv has all.\n", ranked.len());
         }
         rows = ranked.iter().take(SHOWN).map(|(index, ..)| of_settings[*index].clone()).collect();
     }

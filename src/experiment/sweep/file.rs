@@ -308,6 +308,17 @@ fn variants(
         let own_axes: Vec<&Axis> = own.iter().map(|&axis| &axes[axis]).collect();
         let mut values = common.clone();
         fixed(source, &entry.fixed, &own_axes, &format!(" in variant {name:?}"), &mut values)?;
+        let keys = || own_axes.iter().flat_map(|axis| axis.keys.iter());
+        for (name, set) in file.params.iter().zip(&base.params) {
+            // The set of all defaults sets everything.
+            let sets =
+                |key: &&String| name != "default" && set.keys(spec.kind).any(|set| set == key.as_str());
+            if let Some(key) = keys().find(sets) {
+                return Err(at(input_error!(
+                    "the parameter set {name} sets {key}, and an axis varies it; remove one"
+                )));
+            }
+        }
         let varied = own_axes.iter().flat_map(|axis| axis.keys.iter().map(String::as_str));
         for modifier in spec.modifiers() {
             let set = varied
@@ -372,7 +383,7 @@ fn presentation(
         plots.push(entry.as_ref().resolve(axes, variants, &metrics, has_baseline).map_err(at)?);
     }
     if file.plot.is_empty() {
-        plots = PlotEntry::defaults(axes, variants, &metrics);
+        plots = PlotEntry::defaults(axes, variants, &metrics, has_baseline);
     }
     for (i, plot) in plots.iter().enumerate() {
         if plots[..i].iter().any(|other| other.name == plot.name) {

@@ -96,7 +96,12 @@ impl PlotEntry {
 
     /// The figures of an experiment that names none: a line for each metric over one axis, or a heat map of the objective
     /// over two, and the Pareto front of makespan and slowdown.
-    pub fn defaults(axes: &[Axis], variants: &[Variant], metrics: &[String]) -> Vec<PlotSpec> {
+    pub fn defaults(
+        axes: &[Axis],
+        variants: &[Variant],
+        metrics: &[String],
+        has_baseline: bool,
+    ) -> Vec<PlotSpec> {
         let mut entries = match axes {
             [_] => metrics.iter().map(|metric| PlotEntry::of(PlotKind::Lines, metric)).collect(),
             [_, _] => {
@@ -112,7 +117,7 @@ impl PlotEntry {
         };
         entries.push(PlotEntry::of(PlotKind::Pareto, "makespan_s"));
         // None of them can be wrong, whatever the experiment.
-        entries.iter().filter_map(|entry| entry.resolve(axes, variants, metrics, false).ok()).collect()
+        entries.iter().filter_map(|entry| entry.resolve(axes, variants, metrics, has_baseline).ok()).collect()
     }
 
     /// # Errors

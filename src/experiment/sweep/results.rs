@@ -187,7 +187,12 @@ impl<'a> Results<'a> {
     /// all traces.
     pub fn ranked(&self, metric: &Metric) -> Vec<(usize, Setting, f64)> {
         let all = self.all();
-        let sign = if metric.better() == Better::Higher { -1.0 } else { 1.0 };
+        let sign = match metric.better() {
+            Better::Lower => 1.0,
+            Better::Higher => -1.0,
+            // In the order of the design.
+            Better::Neither => 0.0,
+        };
         let mut ranked: Vec<(f64, usize, Setting, f64)> = self
             .design()
             .settings()

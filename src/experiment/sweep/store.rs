@@ -262,7 +262,15 @@ impl Store {
             let fits = |rest: &str| is_run(rest, self.manifest.figures.len());
             match parsed {
                 Some((run, rest)) if run < self.lines.len() && own(run) && fits(rest) => {
-                    self.lines[run] = Some(rest.to_owned());
+                    // After a crash in the end both files have a run: the same.
+                    if self.lines[run].replace(rest.to_owned()).is_some_and(|before| before != rest) {
+                        return Err(input_error!(
+                            "{}, line {}: run {run} stands there already with other figures; do the sweep again in another \
+                             folder",
+                            path.display(),
+                            number + 1
+                        ));
+                    }
                 }
                 _ => {
                     return Err(input_error!(
@@ -388,11 +396,11 @@ pub(super) fn line_of<'a>(fields: impl Iterator<Item = &'a str>) -> String {
     text
 }
 
-/// Whether a line is one that [`Store::add`] took: figures that are numbers or blank, or an error and none.
+/// Whether a line is one that [`Store::add`] took: figures that are numbers from 0 or blank, or an error and none.
 fn is_run(line: &str, figures: usize) -> bool {
     let Some(fields) = fields(line).filter(|fields| fields.len() == figures + 1) else { return false };
     let failed = !fields[figures].is_empty();
-    let number = |text: &str| text.parse().is_ok_and(|value: f64| value.is_finite());
+    let number = |text: &str| text.parse().is_ok_and(|value: f64| value.is_finite() && value >= 0.0);
     let fits = |text: &str| text.is_empty() || (!failed && number(text));
     !line.contains('\r') && fields.iter().take(figures).all(fits)
 }

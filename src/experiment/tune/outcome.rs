@@ -58,7 +58,7 @@ pub struct Compared {
 pub enum Verdict {
     /// Take it: better than the defaults on held-out data, under all bounds. Clear where the interval says so too.
     Better { clear: bool },
-    /// Take it: on held-out data the defaults break a bound, and it breaks none, though its objective is no better.
+    /// Take it: on held-out data the defaults break a bound, and it breaks none, though its objective is not clearly better.
     KeepsBounds,
     /// In training no candidate was better than the defaults.
     DefaultsBest,

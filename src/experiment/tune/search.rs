@@ -259,13 +259,13 @@ impl Search {
         let objective = Compared::objective(compared, Stage::HeldOut);
         let gain = objective.map_or(0.0, Compared::gain);
         let no_worse_job = goal.score(best, defaults).keeps_bounds();
-        if gain > 0.0 && no_worse_job {
-            let clear = objective.is_some_and(|compared| compared.difference.is_clear());
-            Verdict::Better { clear }
-        } else if goal.worst(defaults).is_some() && no_worse_job {
-            Verdict::KeepsBounds
-        } else {
-            Verdict::NotBetter
+        let clear = objective.is_some_and(|compared| compared.difference.is_clear());
+        match (gain > 0.0, clear) {
+            _ if !no_worse_job => Verdict::NotBetter,
+            (true, true) => Verdict::Better { clear },
+            _ if goal.worst(defaults).is_some() => Verdict::KeepsBounds,
+            (true, false) => Verdict::Better { clear },
+            (false, _) => Verdict::NotBetter,
         }
     }
 }

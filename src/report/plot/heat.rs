@@ -54,6 +54,8 @@ pub struct HeatPanel {
     pub title: String,
     /// By place on the vertical axis, then on the horizontal one.
     pub values: Vec<Vec<f64>>,
+    /// Cells that are not among the best whatever their value, by the same places.
+    pub unranked: Vec<(usize, usize)>,
 }
 
 /// Which cells of a map are marked as the best.
@@ -175,7 +177,8 @@ struct Map<'a> {
     title: &'a str,
     /// With their places on the axes.
     cells: Vec<(usize, usize, Option<f64>)>,
-    best: f64,
+    /// The best of them.
+    marked: Vec<(usize, usize)>,
 }
 
 impl Map<'_> {
@@ -184,13 +187,16 @@ impl Map<'_> {
             |i: usize, k: usize| panel.values.get(k).and_then(|row| row.get(i)).copied().filter(placed);
         let places = (0..y.names.len()).flat_map(|k| (0..x.names.len()).map(move |i| (i, k)));
         let cells: Vec<_> = places.map(|(i, k)| (i, k, value(i, k))).collect();
-        let values = cells.iter().filter_map(|(.., value)| *value);
+        let ranked: Vec<_> = cells.iter().filter(|(i, k, _)| !panel.unranked.contains(&(*k, *i))).collect();
+        let values = ranked.iter().filter_map(|(.., value)| *value);
         let best = match best {
             Best::Lowest => values.fold(f64::INFINITY, f64::min),
             Best::Highest => values.fold(f64::NEG_INFINITY, f64::max),
             Best::None => f64::NAN,
         };
-        Map { title: &panel.title, cells, best }
+        let marked =
+            ranked.iter().filter(|(.., value)| *value == Some(best)).map(|(i, k, _)| (*i, *k)).collect();
+        Map { title: &panel.title, cells, marked }
     }
 }
 
@@ -250,7 +256,7 @@ fn draw_map(
         chart.draw_series(outline([(left - x, low - y), (right + x, high + y)]))?;
     }
     let radius = (cell[0].min(cell[1]) * 0.34).clamp(14.0, 18.0) as i32;
-    for (i, k, _) in map.cells.iter().filter(|(.., value)| *value == Some(map.best)) {
+    for (i, k) in &map.marked {
         let [(x, y), _] = corners(*i, *k);
         let [outer, inner] = diamond(radius);
         chart.draw_series([EmptyElement::at((x + UNIT / 2, y + UNIT / 2)) + outer + inner])?;
@@ -290,7 +296,7 @@ mod tests {
         let odd = vec![vec![f64::NAN, 1e300, -1e99, 1.0], vec![], vec![0.0, f64::INFINITY]];
         let near = vec![vec![1.0, 1.0 + f64::EPSILON], vec![1.0]];
         for values in [vec![], vec![vec![1e-300; 3]; 3], odd, near] {
-            let panel = HeatPanel { title: "t & u\u{1}".into(), values };
+            let panel = HeatPanel { title: "t & u\u{1}".into(), values, unranked: vec![(0, 0)] };
             for (nx, ny) in [(0, 0), (1, 1), (3, 2), (70, 1), (1, 70)] {
                 for count in 0..5 {
                     let panels = vec![panel.clone(); count];
@@ -318,7 +324,8 @@ mod tests {
 
     #[test]
     fn every_cell_as_good_as_the_best_is_marked() {
-        let panel = HeatPanel { title: String::new(), values: vec![vec![2.0, f64::NAN], vec![1.0, 1.0]] };
+        let values = vec![vec![2.0, f64::NAN], vec![1.0, 1.0]];
+        let panel = HeatPanel { title: String::new(), values, unranked: Vec::new() };
         for (best, marks, says) in
             [(Best::Lowest, 3, "lowest"), (Best::Highest, 2, "highest"), (Best::None, 0, "no value")]
         {
@@ -328,6 +335,10 @@ mod tests {
             assert_eq!(svg.matches("<polygon").count(), 2 * marks);
             assert!(svg.contains(says) && svg.contains("no value") && !svg.contains("default"));
         }
+        let panels = [HeatPanel { unranked: vec![(1, 1)], ..panel }];
+        let svg =
+            heat_maps(&axis(2, None), &axis(2, None), &panels, "z", Best::Lowest).svg().unwrap().to_owned();
+        assert_eq!(svg.matches("<polygon").count(), 2 * 2);
     }
 
     #[test]
