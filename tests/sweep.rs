@@ -321,6 +321,10 @@ fn bad_experiments_are_refused_with_file_and_line() {
     check(&head.replace("\"philly\"", "\"philly\", \"philly\""), &["line 2", "named twice"]);
     check(&head.replace("aegis", "aegsi"), &["line 3", "did you mean aegis"]);
     check(&head.replace("= 1", "= 2"), &["schema_version 2"]);
+    with(
+        "params = [\"ideal\"]\n[axes]\ntick_s = [1, 2]\n",
+        &["line 3", "the parameter set ideal sets tick_s, and an axis varies it"],
+    );
     let axes = ["smact", "smocc", "drama"]
         .map(|name| format!("{name}_threshold = {{ start = 0, stop = 1, points = 1000 }}\n"));
     with(&format!("[axes]\n{}", axes.concat()), &["1000000000 settings", "expected at most"]);
