@@ -54,7 +54,7 @@ pub struct HeatPanel {
     pub title: String,
     /// By place on the vertical axis, then on the horizontal one.
     pub values: Vec<Vec<f64>>,
-    /// Cells that are not among the best whatever their value, by the same places.
+    /// Cells of settings that give up more jobs than others, by the same places: none of them is the best.
     pub unranked: Vec<(usize, usize)>,
 }
 
@@ -85,7 +85,11 @@ pub fn heat_maps(x: &HeatAxis, y: &HeatAxis, panels: &[HeatPanel], label: &str, 
         }),
         cells().any(|value| value.is_none()).then_some((Key::Fill(MISSING), "no value")),
     ];
-    let keys = keys.into_iter().flatten().map(|(key, name)| (key, name.to_owned()));
+    let some_unranked = panels.iter().any(|panel| !panel.unranked.is_empty());
+    let keys = keys.into_iter().flatten().map(|(key, name)| match key {
+        Key::Diamond if some_unranked => (key, format!("{name} of those that give up fewest jobs")),
+        _ => (key, name.to_owned()),
+    });
     let scale = scale(values);
     let rows = panels.len().div_ceil(layout.columns).max(1) as u32;
     let height = rows * layout.row() + (X_LABELS - X_NUMBERS) + TOP + BAR + X_LABELS;
