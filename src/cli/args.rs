@@ -34,6 +34,15 @@ pub(super) struct ParamsArgs {
     pub assignments: Vec<String>,
 }
 
+impl ParamsArgs {
+    /// The options that were given, as on the command line.
+    pub fn words(&self) -> Vec<String> {
+        let params = self.params.iter().map(|name| format!("--params {name}"));
+        let assignments = self.assignments.iter().map(|assignment| format!("--set {assignment}"));
+        params.chain(assignments).collect()
+    }
+}
+
 /// What `run`, `compare` and `reproduce` share.
 #[derive(Args)]
 pub(super) struct SettingsArgs {
@@ -52,13 +61,11 @@ impl InputArgs {
             ("--cluster", self.cluster.iter().map(path).collect::<Vec<_>>()),
             ("--workloads", self.workloads.iter().map(path).collect()),
             ("--model", self.model.iter().map(path).collect()),
-            ("--params", self.params.params.clone()),
-            ("--set", self.params.assignments.clone()),
         ];
-        options
+        let files = options
             .into_iter()
-            .flat_map(|(option, values)| values.into_iter().map(move |value| format!("{option} {value}")))
-            .collect()
+            .flat_map(|(option, values)| values.into_iter().map(move |value| format!("{option} {value}")));
+        files.chain(self.params.words()).collect()
     }
 
     pub fn load(self) -> Result<Settings> {

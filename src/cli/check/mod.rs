@@ -88,7 +88,7 @@ impl CheckArgs {
         let stored = self.stored()?;
         // What needs no runs is refused before them.
         let mut expected = Baseline::of(&experiment);
-        expected.changes = self.changes();
+        expected.changes = self.change.words().join(" ");
         let baseline = self.comparable(stored, &expected)?;
         let runs = experiment.design.run_count() as u64;
         let measured = with_progress(runs, |tick| measure(&experiment, expected, self.jobs.threads(), tick))?;
@@ -131,13 +131,6 @@ impl CheckArgs {
             }
             aligned => aligned,
         }
-    }
-
-    /// What was changed on the command line.
-    fn changes(&self) -> String {
-        let params = self.change.params.iter().map(|name| format!("--params {name}"));
-        let assignments = self.change.assignments.iter().map(|assignment| format!("--set {assignment}"));
-        params.chain(assignments).collect::<Vec<_>>().join(" ")
     }
 
     fn show(&self, shown: &Shown<'_>) -> Result<()> {

@@ -71,8 +71,7 @@ pub(super) fn findings(study: &Study<'_>, dir: &Path) -> Result<Found> {
     let figures = ["makespan_s", "slowdown_mean"].map(|metric| {
         let name = format!("effects_{metric}");
         plot::write(dir, &name, &effects(study, &crossed, metric))?;
-        let (label, _) = study.metric(metric).label(None);
-        let words = label.split(" [").next().unwrap_or_default();
+        let words = study.metric(metric).words(None);
         Ok((name, format!("{words} over each threshold, means over the settings of the other two")))
     });
     Ok(Found { sentences, figures: figures.into_iter().collect::<Result<_>>()? })

@@ -5,23 +5,19 @@ use std::path::Path;
 use crate::error::Result;
 use crate::experiment::sweep::{
     Axis, Better, Design, Estimate, GEOMEAN, Metric, Over, Panels, PlotKind, PlotSpec, Results, Setting,
-    Variant,
+    Variant, spoken,
 };
 use crate::metrics::mean;
 use crate::report::plot::{
     self, Best, Figure, HeatAxis, HeatPanel, Line, LinePanel, LineSeries, ParetoPanel, ParetoSeries, XAxis,
 };
 
-/// Draws all figures that an experiment asks for; gives back their names.
-pub fn write(dir: &Path, results: &Results<'_>) -> Result<Vec<String>> {
-    let plots = &results.manifest.presentation.plots;
-    plots
-        .iter()
-        .map(|spec| {
-            plot::write(dir, &spec.name, &draw(results, spec)?)?;
-            Ok(spec.name.clone())
-        })
-        .collect()
+/// Draws all figures that an experiment asks for.
+pub fn write(dir: &Path, results: &Results<'_>) -> Result<()> {
+    for spec in &results.manifest.presentation.plots {
+        plot::write(dir, &spec.name, &draw(results, spec)?)?;
+    }
+    Ok(())
 }
 
 fn draw(results: &Results<'_>, spec: &PlotSpec) -> Result<Figure> {
@@ -155,7 +151,7 @@ impl Drawn<'_> {
                 for (index, setting) in self.settings() {
                     if let (Some(column), Some(row)) = (setting.points[x], setting.points[y]) {
                         values[row][column] = mean(&self.results.values(&self.metric, index, over)) / divisor;
-                        if self.given_up(index, over) > fewest {
+                        if self.results.given_up(index, over) > fewest {
                             unranked.push((row, column));
                         }
                     }
@@ -173,16 +169,7 @@ impl Drawn<'_> {
 
     /// Of the settings shown. One that gives up more jobs than another does less work: no gain to show.
     fn fewest_given_up(&self, over: Over) -> f64 {
-        self.settings().map(|(index, _)| self.given_up(index, over)).fold(f64::INFINITY, f64::min)
-    }
-
-    fn given_up(&self, index: usize, over: Over) -> f64 {
-        match over {
-            Over::Trace(trace) => self.results.given_up(index, trace),
-            Over::Traces => {
-                (0..self.design().traces.len()).map(|trace| self.results.given_up(index, trace)).sum()
-            }
-        }
+        self.settings().map(|(index, _)| self.results.given_up(index, over)).fold(f64::INFINITY, f64::min)
     }
 
     fn pareto(&self) -> Result<Figure> {
@@ -202,7 +189,7 @@ impl Drawn<'_> {
                         .filter(|(_, setting)| self.design().variants[setting.variant].name == *variant)
                         .collect();
                     let point = |(index, _): &(usize, Setting)| {
-                        if self.given_up(*index, over) > fewest {
+                        if self.results.given_up(*index, over) > fewest {
                             return [f64::NAN; 2];
                         }
                         [
@@ -224,7 +211,7 @@ impl Drawn<'_> {
 }
 
 /// What a figure keeps to: the variant of a heat map, and points of axes that are not drawn.
-pub fn kept(design: &Design, spec: &PlotSpec) -> Vec<String> {
+fn kept(design: &Design, spec: &PlotSpec) -> Vec<String> {
     let variant = spec.variants.first().filter(|_| spec.kind == PlotKind::Heatmap).cloned();
     let points = spec.at.iter().filter_map(|(name, &point)| {
         let axis = design.axes.iter().find(|axis| axis.name == *name)?;
@@ -238,10 +225,7 @@ pub fn kept(design: &Design, spec: &PlotSpec) -> Vec<String> {
 /// What a figure shows, in words.
 pub fn caption(results: &Results<'_>, spec: &PlotSpec) -> Result<String> {
     let presentation = &results.manifest.presentation;
-    let words = |metric: &str| {
-        let (label, _) = Metric::find(metric, true)?.label(presentation.baseline.as_deref());
-        Ok(label.split(" [").next().unwrap_or_default().to_owned())
-    };
+    let words = |metric: &str| Ok(Metric::find(metric, true)?.words(presentation.baseline.as_deref()));
     let axis = |name: &Option<String>| {
         let found = results.design().axes.iter().find(|axis| Some(&axis.name) == name.as_ref());
         found.map_or(String::new(), |axis| in_words(axis).0)
@@ -263,10 +247,6 @@ fn in_words(axis: &Axis) -> (String, Option<&'static str>, f64) {
     let name = axis.name.as_str();
     let known =
         units.into_iter().find_map(|(end, unit, divisor)| Some((name.strip_suffix(end)?, unit, divisor)));
-    let spoken = |word: &str| match word {
-        "gpu" | "smact" | "smocc" | "drama" => word.to_uppercase(),
-        _ => word.to_owned(),
-    };
     let words = |name: &str| name.split('_').map(spoken).collect::<Vec<_>>().join(" ");
     match known {
         Some((name, unit, divisor)) => (words(name), Some(unit), divisor),

@@ -7,7 +7,7 @@ use super::args::{FormatArg, JobsArg};
 use super::output::{note, print};
 use crate::error::Result;
 use crate::experiment::sweep::{
-    Better, Experiment, GEOMEAN, Manifest, Results, RunLine, Shard, Store, Variant, aggregate_rows,
+    Better, Experiment, GEOMEAN, Manifest, Over, Results, RunLine, Shard, Store, Variant, aggregate_rows,
     check_failures, merge, seconds_per_run, sweep,
 };
 use crate::report::{Format, Row, atomic, render, rows_to_csv};
@@ -127,9 +127,9 @@ fn plan(experiment: &Experiment, manifest: &Manifest, threads: usize) -> Result<
 /// Axes along which all runs of a variant are the same.
 fn idle_axes(experiment: &Experiment) -> Vec<String> {
     let design = &experiment.design;
-    let idle = |variant: &Variant| {
+    let idle = |(index, variant): (usize, &Variant)| {
         let names: Vec<&str> =
-            experiment.idle_axes(variant).into_iter().map(|axis| design.axes[axis].name.as_str()).collect();
+            experiment.idle_axes(index).into_iter().map(|axis| design.axes[axis].name.as_str()).collect();
         (!names.is_empty()).then(|| {
             format!(
                 "{} does not depend on {}: its runs repeat along it; a [[variant]] with without = [\"{}\"] has them once",
@@ -139,7 +139,7 @@ fn idle_axes(experiment: &Experiment) -> Vec<String> {
             )
         })
     };
-    design.variants.iter().filter_map(idle).collect()
+    design.variants.iter().enumerate().filter_map(idle).collect()
 }
 
 /// Aggregates and figures of all runs; of a shard there is nothing to aggregate.
@@ -164,8 +164,7 @@ fn write_and_print(dir: &Path, manifest: &Manifest, lines: &[Option<RunLine>], f
 /// What a reader of the results should know.
 fn doubts(results: &Results<'_>) -> Vec<String> {
     let design = results.design();
-    let gives_up =
-        |setting: &usize| (0..design.traces.len()).any(|trace| results.given_up(*setting, trace) > 0.0);
+    let gives_up = |setting: &usize| results.given_up(*setting, Over::Traces) > 0.0;
     let giving_up = (0..design.setting_count()).filter(gives_up).count();
     let given_up = (giving_up > 0).then(|| {
         format!(

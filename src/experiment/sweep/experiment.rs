@@ -145,12 +145,9 @@ impl Experiment {
     }
 
     /// Axes along which all runs of a variant are the same, by index.
-    pub fn idle_axes(&self, variant: &Variant) -> Vec<usize> {
-        let index = self.design.variants.iter().position(|other| other.name == variant.name);
-        let Some(Resolved { policy, params, .. }) = index.map(|index| &self.resolved[index]) else {
-            return Vec::new();
-        };
-        let own = || variant.axes.iter().map(|&axis| (axis, &self.design.axes[axis]));
+    pub fn idle_axes(&self, variant: usize) -> Vec<usize> {
+        let Resolved { policy, params, .. } = &self.resolved[variant];
+        let own = || self.design.variants[variant].axes.iter().map(|&axis| (axis, &self.design.axes[axis]));
         let varied = |key: &str| own().any(|(_, axis)| axis.keys.iter().any(|own| own == key));
         let matters = |key: Key| match key {
             Key::Param(parameter) => parameter_matters(policy.kind, parameter.key, params, &varied),

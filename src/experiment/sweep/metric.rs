@@ -82,26 +82,23 @@ impl Metric {
         }
     }
 
-    /// What it is called on an axis, with the unit, and what a value is divided by for that unit.
-    pub fn label(&self, baseline: Option<&str>) -> (String, f64) {
-        let (words, unit, divisor) = if let Some(words) = self.figure.strip_suffix("_s") {
-            (words, " [h]", 3600.0)
-        } else if let Some(words) = self.figure.strip_suffix("_j") {
-            (words, " [MJ]", 1e6)
-        } else if let Some(words) = self.figure.strip_suffix("_mib") {
-            (words, " [GiB]", 1024.0)
-        } else if let Some(words) = self.figure.strip_suffix("_w") {
-            (words, " [W]", 1.0)
-        } else {
-            (self.figure.as_str(), "", 1.0)
-        };
-        let spoken = |word: &str| match word {
-            "jct" | "gpu" | "smact" | "smocc" | "drama" => word.to_uppercase(),
+    /// The name of its quantity, the unit that it is shown in, if it has one, and what a value is divided by for that.
+    fn unit(&self) -> (&str, Option<&'static str>, f64) {
+        let units = [("_s", "h", 3600.0), ("_j", "MJ", 1e6), ("_mib", "GiB", 1024.0), ("_w", "W", 1.0)];
+        let known = units
+            .into_iter()
+            .find_map(|(end, unit, divisor)| Some((self.figure.strip_suffix(end)?, Some(unit), divisor)));
+        known.unwrap_or((&self.figure, None, 1.0))
+    }
+
+    /// What it is called, without its unit.
+    pub fn words(&self, baseline: Option<&str>) -> String {
+        let word = |word: &str| match word {
             "util" => "utilisation".to_owned(),
             "vs" => "/".to_owned(),
-            _ => word.to_owned(),
+            _ => spoken(word),
         };
-        let words: Vec<String> = words.split('_').map(spoken).collect();
+        let words: Vec<String> = self.unit().0.split('_').map(word).collect();
         // "mean JCT" is what people say.
         let words = match words.as_slice() {
             [rest @ .., statistic] if ["mean", "p50", "p95", "p99"].contains(&statistic.as_str()) => {
@@ -109,10 +106,27 @@ impl Metric {
             }
             _ => words.join(" "),
         };
-        match (self.vs_baseline, baseline) {
-            (true, baseline) => (format!("{words} / {}", baseline.unwrap_or("baseline")), 1.0),
-            (false, _) => (format!("{words}{unit}"), divisor),
+        match self.vs_baseline {
+            true => format!("{words} / {}", baseline.unwrap_or("baseline")),
+            false => words,
         }
+    }
+
+    /// What it is called on an axis, with the unit, and what a value is divided by for that unit.
+    pub fn label(&self, baseline: Option<&str>) -> (String, f64) {
+        let words = self.words(baseline);
+        match self.unit() {
+            (_, Some(unit), divisor) if !self.vs_baseline => (format!("{words} [{unit}]"), divisor),
+            _ => (words, 1.0),
+        }
+    }
+}
+
+/// A word of a name as people write it: abbreviations in capitals.
+pub fn spoken(word: &str) -> String {
+    match word {
+        "jct" | "gpu" | "smact" | "smocc" | "drama" => word.to_uppercase(),
+        _ => word.to_owned(),
     }
 }
 

@@ -30,7 +30,7 @@ pub use design::{Design, OversizedJobs, RunKey, Setting, Variant};
 pub use experiment::{Experiment, Input, Runner};
 pub use key::{Key, SCENE_PARAMETERS, Scene, SceneParameter};
 pub use merge::{Merged, merge};
-pub use metric::{Better, Metric, figure_columns};
+pub use metric::{Better, Metric, figure_columns, spoken};
 pub use plot_spec::{Panels, PlotKind, PlotSpec, Presentation};
 pub use results::{Estimate, Over, Resamples, Results};
 pub use run::{check_failures, run_all, seconds_per_run, sweep};

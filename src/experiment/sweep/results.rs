@@ -178,9 +178,14 @@ impl<'a> Results<'a> {
         if self.design().traces.len() > 1 { Over::Traces } else { Over::Trace(0) }
     }
 
-    /// Jobs that a setting gives up on a trace, all seeds together.
-    pub fn given_up(&self, setting: usize, trace: usize) -> f64 {
-        self.figure(GIVEN_UP, setting, trace).iter().filter(|count| count.is_finite()).sum()
+    /// Jobs that a setting gives up, all seeds together: on a trace, or on all of them.
+    pub fn given_up(&self, setting: usize, over: Over) -> f64 {
+        let traces = match over {
+            Over::Trace(trace) => trace..trace + 1,
+            Over::Traces => 0..self.design().traces.len(),
+        };
+        let counts = traces.flat_map(|trace| self.figure(GIVEN_UP, setting, trace));
+        counts.filter(|count| count.is_finite()).sum()
     }
 
     /// The settings with a value, best first: by jobs given up, as makespans of less work are no gain, and by means over
@@ -199,8 +204,7 @@ impl<'a> Results<'a> {
             .enumerate()
             .map(|(index, setting)| {
                 let value = mean(&self.values(metric, index, all));
-                let given_up = (0..self.design().traces.len()).map(|trace| self.given_up(index, trace));
-                (given_up.sum(), index, setting, value)
+                (self.given_up(index, Over::Traces), index, setting, value)
             })
             .filter(|(.., value)| !value.is_nan())
             .collect();

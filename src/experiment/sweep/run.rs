@@ -26,10 +26,7 @@ pub fn sweep(experiment: &Experiment, store: Store, threads: usize, watch: Watch
     let store = Mutex::new(store);
     pool(threads)?.install(|| {
         open.par_iter().try_for_each(|&run| {
-            let key = experiment.design.run(run);
-            let outcome = runner.run(key);
-            watch(key, outcome.as_ref().map(|(summary, _)| summary).map_err(String::as_str));
-            let line = run_line(&outcome);
+            let line = watched(&runner, experiment.design.run(run), watch);
             store.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).add(run, line)
         })
     })?;
@@ -42,13 +39,14 @@ pub fn sweep(experiment: &Experiment, store: Store, threads: usize, watch: Watch
 /// Threads that cannot be started.
 pub fn run_all(experiment: &Experiment, threads: usize, watch: Watch<'_>) -> Result<Vec<Option<RunLine>>> {
     let runner = experiment.runner();
-    let one = |run: usize| {
-        let key = experiment.design.run(run);
-        let outcome = runner.run(key);
-        watch(key, outcome.as_ref().map(|(summary, _)| summary).map_err(String::as_str));
-        Some(run_line(&outcome))
-    };
+    let one = |run: usize| Some(watched(&runner, experiment.design.run(run), watch));
     Ok(pool(threads)?.install(|| (0..experiment.design.run_count()).into_par_iter().map(one).collect()))
+}
+
+fn watched(runner: &Runner<'_>, key: RunKey, watch: Watch<'_>) -> RunLine {
+    let outcome = runner.run(key);
+    watch(key, outcome.as_ref().map(|(summary, _)| summary).map_err(String::as_str));
+    run_line(&outcome)
 }
 
 /// How long a run takes on average, in seconds: some of them, spread over the design, for about as long as told.
