@@ -48,6 +48,15 @@ impl Scratch {
         Scratch { dir: tempfile::tempdir().unwrap() }
     }
 
+    /// With the experiment and the path of its results, which are there.
+    fn swept() -> (Scratch, String, String) {
+        let scratch = Scratch::new();
+        let experiment = scratch.write("e.toml", EXPERIMENT);
+        let out = scratch.text("out");
+        succeeds(&["sweep", &experiment, "--out", &out]);
+        (scratch, experiment, out)
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -135,10 +144,7 @@ fn killed_sweeps_resume_to_the_same_bytes() {
 /// A run that is done is not done again: its line stays, whatever it says.
 #[test]
 fn resuming_keeps_what_is_there() {
-    let scratch = Scratch::new();
-    let experiment = scratch.write("e.toml", EXPERIMENT);
-    let out = scratch.text("out");
-    succeeds(&["sweep", &experiment, "--out", &out]);
+    let (scratch, experiment, out) = Scratch::swept();
     let path = scratch.path("out").join("results.csv");
     let whole = std::fs::read_to_string(&path).unwrap();
     let second = whole.lines().nth(2).unwrap();
@@ -205,10 +211,7 @@ fn shards_merge_to_the_same_bytes() {
 
 #[test]
 fn folders_of_other_results_are_refused() {
-    let scratch = Scratch::new();
-    let experiment = scratch.write("e.toml", EXPERIMENT);
-    let out = scratch.text("out");
-    succeeds(&["sweep", &experiment, "--out", &out]);
+    let (scratch, experiment, out) = Scratch::swept();
     fails(2, &["sweep", &experiment, "--out", &out], &["holds results", "--resume"]);
     let other = scratch.write("other.toml", &EXPERIMENT.replace("replicates = 6", "replicates = 5"));
     fails(
@@ -340,10 +343,7 @@ fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
 /// Results that were edited are refused, or taken for what they are.
 #[test]
 fn edited_results_are_refused() {
-    let scratch = Scratch::new();
-    let experiment = scratch.write("e.toml", EXPERIMENT);
-    let out = scratch.text("out");
-    succeeds(&["sweep", &experiment, "--out", &out]);
+    let (scratch, experiment, out) = Scratch::swept();
     let path = scratch.path("out").join("results.csv");
     let whole = std::fs::read_to_string(&path).unwrap();
     let second: Vec<&str> = whole.lines().nth(1).unwrap().split(',').collect();
@@ -361,6 +361,7 @@ fn edited_results_are_refused() {
         edit(whole.replacen(makespan, junk, 1), &["results.csv, line 2", "expected numbers"]);
     }
     edit(whole.replacen("philly", "venus", 1), &["results.csv, line 2", "on philly under seed 1"]);
+    edit(format!("{whole}{whole}"), &["results.csv, line 50", "more rows than there are runs"]);
     edit(whole.lines().take(9).collect::<Vec<_>>().join("\n"), &["results.csv, line 10", "ends before"]);
     std::fs::remove_file(&path).unwrap();
     let journal = scratch.path("out").join("journal.csv");
@@ -386,6 +387,32 @@ fn edited_results_are_refused() {
     std::fs::write(&journal, line(makespan) + &line(makespan)).unwrap();
     succeeds(&["sweep", &experiment, "--out", &out, "--resume"]);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
+}
+
+/// A folder's description that was edited is refused, and never followed.
+#[test]
+fn edited_descriptions_are_refused() {
+    let (scratch, experiment, out) = Scratch::swept();
+    let path = scratch.path("out").join("experiment.json");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let whole: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    let edits: [(&str, serde_json::Value, &str); 8] = [
+        ("/design/variants/0/axes", serde_json::json!([9]), "identity"),
+        ("/design/replicates", 7.into(), "identity"),
+        ("/figures", serde_json::json!([]), "identity"),
+        ("/runs", 49.into(), "number of runs"),
+        ("/presentation/metrics", serde_json::json!([]), "no metric"),
+        ("/presentation/plots/0/x", "gpu_count".into(), "unknown axis"),
+        ("/presentation/plots/0/at", serde_json::json!({ "observation_window_s": 9 }), "has no point 9"),
+        ("/presentation/plots/0/name", "../x".into(), "the name of a file"),
+    ];
+    for (place, value, says) in edits {
+        let mut edited = whole.clone();
+        *edited.pointer_mut(place).unwrap() = value;
+        std::fs::write(&path, edited.to_string()).unwrap();
+        fails(2, &["sweep", &experiment, "--out", &out, "--resume"], &["experiment.json", says]);
+        fails(2, &["merge", &out, "--out", &scratch.text("merged")], &["experiment.json", says]);
+    }
 }
 
 /// What a run says of a file does not depend on where the experiment lies.

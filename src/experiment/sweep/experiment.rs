@@ -1,20 +1,17 @@
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-
 use super::design::{Design, OversizedJobs, RunKey, Setting, Variant};
+use super::inputs::Input;
 use super::key::{Key, Scene};
 use super::plot_spec::Presentation;
 use super::tolerance::Tolerance;
-use crate::error::{Error, Result, input_error};
+use crate::error::{Result, input_error};
 use crate::experiment::Settings;
 use crate::metrics::Summary;
 use crate::policy::{Params, ParamsFile, PolicySpec, parameter_matters};
 use crate::sim::{MakespanBound, NoObserver, World, makespan_bound, simulate};
-use crate::workload::{BUILTIN_CATALOGUE, Trace};
+use crate::workload::Trace;
 
 /// An experiment that can be run.
 #[derive(Debug)]
@@ -37,53 +34,6 @@ pub(super) struct Resolved {
     pub policy: PolicySpec,
     pub params: Params,
     pub scene: Scene,
-}
-
-/// A file that results follow from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Input {
-    pub role: String,
-    /// As the experiment names it.
-    pub file: String,
-    pub sha256: String,
-}
-
-impl Input {
-    pub(super) fn new(role: &str, file: &str, bytes: &[u8]) -> Input {
-        // The name without directories: where the experiment lies is no part of what it is.
-        let file = match role {
-            "experiment" => Path::new(file).file_name().map_or(file.into(), |name| name.to_string_lossy()),
-            _ => file.into(),
-        };
-        Input { role: role.to_owned(), file: file.into_owned(), sha256: sha256(bytes) }
-    }
-
-    pub(super) fn read(role: &str, file: &Path, path: &Path) -> Result<Input> {
-        let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
-        Ok(Self::new(role, &file.display().to_string(), &bytes))
-    }
-
-    /// What is built in, as one input.
-    pub(super) fn builtin() -> Vec<Input> {
-        let files = [
-            ("models/cluster.toml", include_str!("../../../models/cluster.toml")),
-            (BUILTIN_CATALOGUE, include_str!("../../../models/workloads.csv")),
-        ];
-        let models = crate::model::BUILTIN.iter().copied();
-        let params = crate::policy::BUILTIN_PARAMS.iter().copied();
-        files
-            .into_iter()
-            .chain(models)
-            .chain(params)
-            .map(|(file, text)| Input::new("built in", file, text.as_bytes()))
-            .collect()
-    }
-}
-
-/// In hexadecimal, as `sha256sum` prints it.
-pub(super) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Resolved {
@@ -244,7 +194,10 @@ impl Runner<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::error::Error;
 
     fn experiment(rest: &str) -> Experiment {
         let head = "schema_version = 1\ntraces = [\"philly\"]\npolicies = [\"lucid\", \"aegis+peak-mem\"]\n";

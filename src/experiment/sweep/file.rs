@@ -9,7 +9,8 @@ use toml::Spanned;
 use super::axis::{Axis, text_of};
 use super::design::{Design, OversizedJobs, Variant};
 use super::entries::Entries;
-use super::experiment::{Experiment, Input, Resolved};
+use super::experiment::{Experiment, Resolved};
+use super::inputs::{Input, base, traces};
 use super::key::Key;
 use super::metric::Metric;
 use super::plot_spec::{PlotEntry, Presentation};
@@ -18,17 +19,16 @@ use super::tolerance::Tolerance;
 use crate::error::{Error, Result, did_you_mean, input_error};
 use crate::experiment::Settings;
 use crate::model::{check_schema, parse_toml};
-use crate::policy::{BUILTIN_PARAMS, PolicySpec};
-use crate::workload::{BUILTIN_TRACES, Trace};
+use crate::policy::PolicySpec;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub(super) struct File {
     schema_version: u32,
     title: Option<String>,
     #[serde(default)]
     about: String,
-    traces: Vec<Spanned<String>>,
+    pub traces: Vec<Spanned<String>>,
     #[serde(default)]
     policies: Vec<Spanned<String>>,
     #[serde(default)]
@@ -42,12 +42,12 @@ struct File {
     first_seed: Option<Spanned<u64>>,
     #[serde(default)]
     oversized_jobs: OversizedJobs,
-    cluster: Option<PathBuf>,
-    workloads: Option<PathBuf>,
+    pub cluster: Option<PathBuf>,
+    pub workloads: Option<PathBuf>,
     #[serde(default)]
-    models: Vec<PathBuf>,
+    pub models: Vec<PathBuf>,
     #[serde(default)]
-    params: Vec<String>,
+    pub params: Vec<String>,
     metrics: Option<Vec<Spanned<String>>>,
     baseline: Option<Spanned<String>>,
     #[serde(default)]
@@ -148,95 +148,6 @@ impl Experiment {
         experiment.check_scenes().map_err(|problem| input_error!("{name}: {problem}"))?;
         Ok(experiment)
     }
-}
-
-/// What runs have in common, and the files that it comes from.
-fn base(file: &File, dir: &Path) -> Result<(Settings, Vec<Input>)> {
-    let beside = |path: &PathBuf| dir.join(path);
-    let builtin = |name: &String| BUILTIN_PARAMS.iter().any(|(builtin, _)| builtin == name);
-    let params = file.params.iter().map(|name| match builtin(name) {
-        true => name.clone(),
-        false => dir.join(name).display().to_string(),
-    });
-    let models: Vec<PathBuf> = file.models.iter().map(beside).collect();
-    let mut base = Settings::load(
-        file.cluster.as_ref().map(beside).as_ref(),
-        file.workloads.as_ref().map(beside).as_ref(),
-        &models,
-        &params.collect::<Vec<_>>(),
-    )?;
-    // Errors of runs are results: they name files as the experiment does, wherever it lies.
-    if let Some(path) = &file.cluster {
-        base.cluster.source = path.display().to_string();
-    }
-    if let Some(path) = &file.workloads {
-        base.catalogue.set_source(&path.display().to_string());
-    }
-    let mut inputs = Input::builtin();
-    let roles = [
-        ("cluster", file.cluster.as_slice()),
-        ("workloads", file.workloads.as_slice()),
-        ("model", &file.models),
-    ];
-    for (role, paths) in roles {
-        for path in paths {
-            inputs.push(Input::read(role, path, &beside(path))?);
-        }
-    }
-    for name in file.params.iter().filter(|name| !builtin(name)) {
-        inputs.push(Input::read("params", Path::new(name), &dir.join(name))?);
-    }
-    Ok((base, inputs))
-}
-
-fn traces(
-    source: &Source<'_>,
-    names: &[Spanned<String>],
-    dir: &Path,
-    inputs: &mut Vec<Input>,
-) -> Result<Vec<Trace>> {
-    let mut traces: Vec<Trace> = Vec::with_capacity(names.len());
-    for spanned in names {
-        let (at, name) = (source.at(spanned.span().start), spanned.as_ref());
-        let trace = match BUILTIN_TRACES.iter().find(|(builtin, _)| builtin == name) {
-            Some((builtin, text)) => {
-                inputs.push(Input::new("trace", builtin, text.as_bytes()));
-                Trace::open(name)?
-            }
-            None if name == "-" => {
-                return Err(at(input_error!("traces: standard input can be read only once; name a file")));
-            }
-            None => {
-                let path = dir.join(name);
-                // As `Trace::open` does, for a slip in a built-in name.
-                let opened = match path.exists() || name.contains(['/', '\\', '.']) {
-                    true => path.display().to_string(),
-                    false => name.clone(),
-                };
-                let mut trace = Trace::open(&opened).map_err(&at)?;
-                trace.source = name.clone();
-                inputs.push(Input::read("trace", Path::new(name), &path)?);
-                trace
-            }
-        };
-        if trace.name == super::GEOMEAN {
-            return Err(at(input_error!(
-                "traces: one named {:?} would look like the means; rename its file",
-                trace.name
-            )));
-        }
-        if traces.iter().any(|other| other.name == trace.name) {
-            return Err(at(input_error!(
-                "traces: {:?} is named twice; traces go by their file's name, so rename or remove one",
-                trace.name
-            )));
-        }
-        traces.push(trace);
-    }
-    if traces.is_empty() {
-        return Err(input_error!("{}: traces: name at least one, such as \"philly\"", source.name));
-    }
-    Ok(traces)
 }
 
 type Fixed = BTreeMap<String, String>;

@@ -1,7 +1,8 @@
 use std::path::{Path, PathBuf};
 
+use super::manifest::{MANIFEST, Manifest};
 use super::shard::Shard;
-use super::store::{JOURNAL, MANIFEST, Manifest, RESULTS, RunLine, read_results, write_results};
+use super::store::{JOURNAL, RESULTS, RunLine, read_results, write_results};
 use crate::error::{Error, Result, input_error};
 use crate::report::atomic;
 

@@ -59,6 +59,37 @@ pub enum Panels {
     Geomean,
 }
 
+impl Presentation {
+    /// Whether it is of a design, as what [`PlotEntry::resolve`] gives is: for files that others may have changed.
+    ///
+    /// # Errors
+    /// What it names that is not there.
+    pub(super) fn check(&self, design: &Design) -> Result<()> {
+        if self.metrics.is_empty() {
+            return Err(input_error!("it has no metric"));
+        }
+        for PlotSpec { name, kind, x, y, at, .. } in &self.plots {
+            check_name(name)?;
+            let axis = |name: &str| axis_named(name, &design.axes);
+            let drawn = match kind {
+                PlotKind::Lines => [x.is_some(), true],
+                PlotKind::Heatmap => [x.is_some(), y.is_some()],
+                PlotKind::Pareto => [true, true],
+            };
+            if drawn != [true, true] {
+                return Err(input_error!("plot {name:?}: an axis is missing"));
+            }
+            x.iter().chain(y).try_for_each(|name| axis(name).map(drop))?;
+            for (name, &point) in at {
+                if point >= axis(name)?.values.len() {
+                    return Err(input_error!("plot: at: axis {name} has no point {point}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A figure as an experiment file asks for it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -249,11 +280,7 @@ impl PlotEntry {
             PlotKind::Pareto => "pareto",
         };
         let name = self.name.clone().unwrap_or_else(|| file_name(&[kind, &metric]));
-        if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
-            return Err(input_error!(
-                "plot: name {name:?}: expected the name of a file without directory and extension"
-            ));
-        }
+        check_name(&name)?;
         Ok(PlotSpec {
             name,
             kind: self.kind,
@@ -266,6 +293,15 @@ impl PlotEntry {
             panels: self.panels,
         })
     }
+}
+
+fn check_name(name: &str) -> Result<()> {
+    if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
+        return Err(input_error!(
+            "plot: name {name:?}: expected the name of a file without directory and extension"
+        ));
+    }
+    Ok(())
 }
 
 /// Parts of a name that any file system takes.

@@ -4,8 +4,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::design::{Design, Setting};
+use super::manifest::Manifest;
 use super::metric::{Better, Metric};
-use super::store::{Manifest, RunLine, fields};
+use super::store::{RunLine, fields};
 use crate::error::{Result, input_error};
 use crate::metrics::{geometric_mean, mean, quantile_of_sorted};
 

@@ -23,6 +23,11 @@ impl Shard {
         self.count
     }
 
+    /// Whether a run is part of it.
+    pub fn has(self, run: usize) -> bool {
+        run % self.count == self.index - 1
+    }
+
     /// `i/n`; or `auto` and `auto/n`, which take the index from a Slurm job array or a Kubernetes indexed Job by way of
     /// `env`, and `auto` the count, too.
     ///

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::axis::Axis;
 use super::entries::Entries;
-use super::experiment::Input;
+use super::inputs::Input;
 use super::key::Key;
 use crate::error::{Error, Result, input_error};
 use crate::workload::Table;
