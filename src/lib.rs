@@ -43,6 +43,7 @@ pub mod model;
 pub mod policy;
 pub mod report;
 pub mod sim;
+pub mod traces;
 pub mod workload;
 
 pub use error::{Error, Result};

@@ -58,7 +58,7 @@ fn bad_traces_are_refused_with_file_line_column_and_remedy() {
             &lines("b,0,mnist_bs23_1gpu,1,\n").into_bytes(),
             &["line 3, column workload", "did you mean mnist_bs32_1gpu"],
         ),
-        (&lines("b,0,,1,\n").into_bytes(), &["line 3, column workload: blank"]),
+        (&lines("b,0,,1,\n").into_bytes(), &["line 3, column workload: blank", "aegis-sim trace map"]),
         (&lines("b,0,mnist_bs32_1gpu,0,\n").into_bytes(), &["line 3, column gpus: found \"0\"", "from 1"]),
         (&lines("b,0,mnist_bs32_1gpu,1.5,\n").into_bytes(), &["line 3, column gpus", "whole number"]),
         (&lines("b,0,mnist_bs32_1gpu,2,\n").into_bytes(), &["line 3, column gpus", "duration_s"]),

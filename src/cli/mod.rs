@@ -12,6 +12,7 @@ mod reproduce;
 mod run;
 mod studies;
 mod sweep;
+mod trace;
 mod tune;
 mod validate;
 
@@ -55,6 +56,7 @@ enum Command {
     Fidelity(fidelity::FidelityArgs),
     Studies(studies::StudiesArgs),
     Calibrate(calibrate::CalibrateArgs),
+    Trace(trace::TraceArgs),
     List(list::ListArgs),
 }
 
@@ -82,6 +84,7 @@ fn execute(command: Command) -> Result<()> {
         Command::Fidelity(args) => args.execute(),
         Command::Studies(args) => args.execute(),
         Command::Calibrate(args) => args.execute(),
+        Command::Trace(args) => args.execute(),
         Command::List(args) => args.execute(),
     }
 }

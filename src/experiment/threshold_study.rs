@@ -174,6 +174,7 @@ fn trace(sequence: &StudySequence, source: &str, settings: &Settings) -> Trace {
             gpus: 1,
             duration_s: Some(full_s.unwrap_or(job.solo_runtime_s)),
             line: job.line,
+            ..TraceJob::default()
         }
     });
     Trace { name: sequence.name.clone(), source: source.to_owned(), jobs: jobs.collect(), notes: Vec::new() }

@@ -26,6 +26,12 @@ pub fn resolve(trace: &Trace, catalogue: &Catalogue, largest_server_gpus: usize)
         .iter()
         .map(|job| {
             let place = |column: &str| format!("{}, line {}, column {column}", trace.source, job.line);
+            if job.workload.is_empty() {
+                return Err(input_error!(
+                    "{}: blank; give each job a workload of the catalogue, by hand or with `aegis-sim trace map`",
+                    place("workload")
+                ));
+            }
             let Some(index) = catalogue.position(&job.workload) else {
                 let names = catalogue.workloads().iter().map(|w| w.name.as_str());
                 return Err(input_error!(

@@ -5,12 +5,14 @@ mod job;
 mod profile;
 mod table;
 mod trace;
+mod writer;
 
 pub use catalogue::{BUILTIN_CATALOGUE, Catalogue, MemoryEstimates, Workload};
 pub use job::{Job, resolve};
 pub use profile::{Activity, GpuProfile, Metric};
 pub(crate) use table::{Row, Table};
 pub use trace::{BUILTIN_TRACES, Trace, TraceJob};
+pub use writer::{OptionalColumns, TraceWriter};
 
 /// Longest time or duration accepted in input: about 3,000 years, far from overflow in microseconds.
 pub const MAX_SPAN_S: f64 = 1e11;

@@ -7,22 +7,30 @@ use super::table::{Row, Table};
 use crate::error::{Error, Result, did_you_mean, input_error};
 
 /// One line of a trace.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct TraceJob {
     pub job_id: String,
     pub submit_s: f64,
+    /// Empty where the workload is not known, as in imported traces: such a trace can be mapped, not run.
     pub workload: String,
     pub gpus: u32,
     /// Overrides the workload's solo runtime.
     pub duration_s: Option<f64>,
+    /// The share of each of its GPUs that the job was given, above 0 and below 1; `None` for whole GPUs.
+    pub gpu_share: Option<f64>,
+    pub user: Option<String>,
+    /// Virtual cluster, queue or tenant.
+    pub vc: Option<String>,
+    /// How it ended: `completed`, `failed`, `cancelled`, `timeout`, `node_fail`, or as its source has it.
+    pub state: Option<String>,
     /// Where the job stands in its file.
     pub line: u64,
 }
 
 /// Jobs in the order of their submission.
 ///
-/// The file format is CSV with the columns `job_id,submit_s,workload,gpus` and optionally `duration_s`;
-/// other columns are ignored and lines that start with `#` are comments.
+/// The file format is CSV with the columns `job_id,submit_s,workload,gpus` and optionally
+/// `duration_s,gpu_share,user,vc,state`; other columns are ignored and lines that start with `#` are comments.
 #[derive(Debug, Clone)]
 pub struct Trace {
     pub name: String,
@@ -143,11 +151,26 @@ fn job(row: Row<'_>, job_id: &str) -> Result<TraceJob> {
     Ok(TraceJob {
         job_id: job_id.to_owned(),
         submit_s: row.required_number("submit_s", 0.0..=MAX_SPAN_S)?,
-        workload: row.required_text("workload")?.to_owned(),
+        workload: row.text("workload").unwrap_or_default().to_owned(),
         gpus: row.required_integer("gpus", 1..=u32::from(u16::MAX))?,
         duration_s: row.number("duration_s", 0.0..=MAX_SPAN_S)?,
+        gpu_share: gpu_share(row)?,
+        user: row.text("user").map(str::to_owned),
+        vc: row.text("vc").map(str::to_owned),
+        state: row.text("state").map(str::to_owned),
         line: row.line(),
     })
+}
+
+/// `None` for whole GPUs.
+fn gpu_share(row: Row<'_>) -> Result<Option<f64>> {
+    match row.number("gpu_share", 0.0..=1.0)? {
+        Some(0.0) => Err(input_error!(
+            "{}: found 0; expected the share of each GPU that the job was given, above 0 to 1",
+            row.place("gpu_share")
+        )),
+        share => Ok(share.filter(|&share| share < 1.0)),
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,1 @@
+//! Traces from elsewhere: imported, mapped to workloads, made up, described, checked and converted.
