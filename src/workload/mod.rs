@@ -12,6 +12,7 @@ pub use job::{Job, resolve};
 pub use profile::{Activity, GpuProfile, Metric};
 pub(crate) use table::{Row, Table};
 pub use trace::{BUILTIN_TRACES, Trace, TraceJob};
+pub(crate) use writer::{Cells, OpenRow, RowRenderer};
 pub use writer::{OptionalColumns, TraceWriter};
 
 /// Longest time or duration accepted in input: about 3,000 years, far from overflow in microseconds.

@@ -23,10 +23,93 @@ impl OptionalColumns {
     }
 }
 
+/// The fields of a row as text, submission apart.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Cells<'a> {
+    pub job_id: &'a str,
+    pub workload: &'a str,
+    pub gpus: u32,
+    pub duration_s: &'a str,
+    pub gpu_share: &'a str,
+    pub user: &'a str,
+    pub vc: &'a str,
+    pub state: &'a str,
+}
+
+/// A row in which the submission is still to be filled in: all of it is known only at the end of an import.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct OpenRow {
+    pub text: Vec<u8>,
+    /// Where the submission goes.
+    pub gap: usize,
+}
+
+impl OptionalColumns {
+    fn named(self) -> impl Iterator<Item = &'static str> {
+        [(self.gpu_share, "gpu_share"), (self.user, "user"), (self.vc, "vc"), (self.state, "state")]
+            .into_iter()
+            .filter_map(|(wanted, column)| wanted.then_some(column))
+    }
+}
+
+/// Makes rows of a trace file.
+pub(crate) struct RowRenderer {
+    columns: OptionalColumns,
+    csv: csv_core::Writer,
+}
+
+impl RowRenderer {
+    pub fn new(columns: OptionalColumns) -> RowRenderer {
+        // Quotes what would read as a comment.
+        RowRenderer { columns, csv: csv_core::WriterBuilder::new().comment(Some(b'#')).build() }
+    }
+
+    /// Puts a row into `row`.
+    pub fn render(&mut self, cells: &Cells<'_>, row: &mut OpenRow) {
+        row.text.clear();
+        self.field(cells.job_id, &mut row.text);
+        row.gap = row.text.len();
+        self.field("", &mut row.text);
+        self.field(cells.workload, &mut row.text);
+        self.field(itoa::Buffer::new().format(cells.gpus), &mut row.text);
+        self.field(cells.duration_s, &mut row.text);
+        let optional = [
+            (self.columns.gpu_share, cells.gpu_share),
+            (self.columns.user, cells.user),
+            (self.columns.vc, cells.vc),
+            (self.columns.state, cells.state),
+        ];
+        for (_, field) in optional.into_iter().filter(|(wanted, _)| *wanted) {
+            self.field(field, &mut row.text);
+        }
+        // The comma behind the last field is its line end.
+        row.text.pop();
+        row.text.push(b'\n');
+        let _ = self.csv.terminator(&mut [0; 4]);
+    }
+
+    /// The field and a comma.
+    fn field(&mut self, field: &str, out: &mut Vec<u8>) {
+        let mut rest = field.as_bytes();
+        let mut buffer = [0; 128];
+        loop {
+            let (result, read, written) = self.csv.field(rest, &mut buffer);
+            out.extend_from_slice(&buffer[..written]);
+            rest = &rest[read..];
+            if result == csv_core::WriteResult::InputEmpty {
+                break;
+            }
+        }
+        let (_, written) = self.csv.delimiter(&mut buffer);
+        out.extend_from_slice(&buffer[..written]);
+    }
+}
+
 /// Writes a trace in the simulator's own format, job by job.
 pub struct TraceWriter<W: Write> {
-    csv: csv::Writer<W>,
-    columns: OptionalColumns,
+    out: W,
+    renderer: RowRenderer,
+    row: OpenRow,
 }
 
 impl<W: Write> TraceWriter<W> {
@@ -35,47 +118,44 @@ impl<W: Write> TraceWriter<W> {
         for comment in comments {
             writeln!(out, "# {}", comment.replace(['\n', '\r'], " "))?;
         }
-        // Quotes what would read as a comment.
-        let mut csv = csv::WriterBuilder::new().comment(Some(b'#')).from_writer(out);
-        for column in ["job_id", "submit_s", "workload", "gpus", "duration_s"] {
-            csv.write_field(column)?;
-        }
-        let optional = [
-            (columns.gpu_share, "gpu_share"),
-            (columns.user, "user"),
-            (columns.vc, "vc"),
-            (columns.state, "state"),
-        ];
-        for (_, column) in optional.into_iter().filter(|(wanted, _)| *wanted) {
-            csv.write_field(column)?;
-        }
-        csv.write_record(None::<&[u8]>)?;
-        Ok(TraceWriter { csv, columns })
+        let header: Vec<&str> = ["job_id", "submit_s", "workload", "gpus", "duration_s"]
+            .into_iter()
+            .chain(columns.named())
+            .collect();
+        writeln!(out, "{}", header.join(","))?;
+        Ok(TraceWriter { out, renderer: RowRenderer::new(columns), row: OpenRow::default() })
     }
 
     pub fn write(&mut self, job: &TraceJob) -> io::Result<()> {
-        let csv = &mut self.csv;
         let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-        csv.write_field(&job.job_id)?;
-        csv.write_field(job.submit_s.to_string())?;
-        csv.write_field(&job.workload)?;
-        csv.write_field(job.gpus.to_string())?;
-        csv.write_field(number(job.duration_s))?;
-        if self.columns.gpu_share {
-            csv.write_field(number(job.gpu_share))?;
-        }
-        let texts =
-            [(self.columns.user, &job.user), (self.columns.vc, &job.vc), (self.columns.state, &job.state)];
-        for (_, text) in texts.into_iter().filter(|(wanted, _)| *wanted) {
-            csv.write_field(text.as_deref().unwrap_or_default())?;
-        }
-        csv.write_record(None::<&[u8]>)?;
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let cells = Cells {
+            job_id: &job.job_id,
+            workload: &job.workload,
+            gpus: job.gpus,
+            duration_s: &number(job.duration_s),
+            gpu_share: &number(job.gpu_share),
+            user: &text(&job.user),
+            vc: &text(&job.vc),
+            state: &text(&job.state),
+        };
+        self.renderer.render(&cells, &mut self.row);
+        let row = std::mem::take(&mut self.row);
+        self.write_row(&row.text, row.gap, &job.submit_s.to_string())?;
+        self.row = row;
         Ok(())
     }
 
+    /// Writes the text of an [`OpenRow`] with its gap filled.
+    pub(crate) fn write_row(&mut self, text: &[u8], gap: usize, submit_s: &str) -> io::Result<()> {
+        self.out.write_all(&text[..gap])?;
+        self.out.write_all(submit_s.as_bytes())?;
+        self.out.write_all(&text[gap..])
+    }
+
     /// Gives back what was written to.
-    pub fn finish(self) -> io::Result<W> {
-        self.csv.into_inner().map_err(|error| error.into_error())
+    pub fn finish(self) -> W {
+        self.out
     }
 }
 
@@ -103,7 +183,7 @@ mod tests {
             let mut writer = TraceWriter::new(Vec::new(), &["from\nhere".to_owned()], columns).unwrap();
             writer.write(&second).unwrap();
             writer.write(&first).unwrap();
-            let bytes = writer.finish().unwrap();
+            let bytes = writer.finish();
             let trace = Trace::parse("t", "t.csv", &bytes).unwrap();
             let mut expected =
                 vec![TraceJob { line: 3, ..second.clone() }, TraceJob { line: 4, ..first.clone() }];

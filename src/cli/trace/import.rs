@@ -1,11 +1,217 @@
-use crate::error::{Result, input_error};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
-/// Turn a production log into a trace
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cli::output::{note, print};
+use crate::cluster::ClusterSpec;
+use crate::error::{Error, Result, input_error};
+use crate::report::{Format, atomic};
+use crate::traces::import::{
+    Attempts, Clock, Filter, FractionalGpus, ImportOptions, LogFormat, Origin, Selection, Source, import,
+};
+use crate::workload::Catalogue;
+
+/// Turn production logs into a trace
 #[derive(clap::Args)]
-pub(in crate::cli) struct ImportArgs {}
+#[command(after_help = "Examples:
+  aegis-sim trace import --format philly cluster_job_log.json.gz -o philly.csv
+  aegis-sim trace import --format helios cluster_log.csv --vc vcvGl --from 2020-09-01 --to 2020-10-01 -o vc.csv
+  aegis-sim trace import --format csv jobs.csv --map submit_s=submitted --map duration_s=minutes:min --map gpus=n -o t.csv
+  zcat log.gz | aegis-sim trace import --format swf - -o -
+
+Keys of --map: job_id, submit_s, start_s, end_s, duration_s, gpus, instances, gpu_share, workload, user, vc, state.
+Units: s, ms, us, ns, min, h, d or date for times; milli or percent for gpu_share. docs/traces.md has all the rules.
+
+Jobs of a log have no workload: `aegis-sim trace map` gives them one, without which they cannot be run.")]
+pub(in crate::cli) struct ImportArgs {
+    /// Files, joined in this order; - is standard input; gzip is read as it is
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    #[arg(long, value_enum)]
+    format: LogFormat,
+    /// The trace to write; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+    /// What a column of --format csv holds, and its unit; repeatable
+    #[arg(long, value_name = "KEY=COLUMN[:UNIT]")]
+    map: Vec<String>,
+    /// Separator of --format csv: one character, or tab
+    #[arg(long, value_name = "CHARACTER", default_value = ",", value_parser = one_byte)]
+    delimiter: u8,
+    /// Lines of a table that start with it are comments [default: # with --format csv]
+    #[arg(long, value_name = "CHARACTER", value_parser = one_byte)]
+    comment: Option<u8>,
+    /// Zone of times without an offset [default: America/Los_Angeles for philly, Asia/Shanghai for helios and acme, else UTC]
+    #[arg(long, value_name = "ZONE")]
+    timezone: Option<String>,
+    /// How dates are written, for strptime, such as "%d/%m/%Y %H:%M" [default: ISO 8601]
+    #[arg(long, value_name = "FORMAT")]
+    date_format: Option<String>,
+    /// Which attempts of a Philly job count
+    #[arg(long, value_enum, default_value_t)]
+    attempts: Attempts,
+    /// What becomes of shares of GPUs
+    #[arg(long, value_enum, default_value_t)]
+    fractional_gpus: FractionalGpus,
+    /// Where submit_s starts
+    #[arg(long, value_enum, default_value_t)]
+    origin: Origin,
+    /// Keep jobs submitted at or after this date (seconds for logs without dates)
+    #[arg(long, value_name = "DATE", allow_hyphen_values = true)]
+    from: Option<String>,
+    /// Keep jobs submitted before
+    #[arg(long, value_name = "DATE", allow_hyphen_values = true)]
+    to: Option<String>,
+    /// Keep jobs of these virtual clusters or queues
+    #[arg(long, value_delimiter = ',')]
+    vc: Vec<String>,
+    /// Keep jobs of these users
+    #[arg(long, value_delimiter = ',')]
+    user: Vec<String>,
+    #[arg(long, value_name = "N")]
+    min_gpus: Option<u32>,
+    #[arg(long, value_name = "N")]
+    max_gpus: Option<u32>,
+    /// Keep jobs that ended so, such as completed,failed
+    #[arg(long, value_delimiter = ',')]
+    states: Vec<String>,
+    /// Keep the first N jobs by submission
+    #[arg(long, value_name = "N", conflicts_with = "sample")]
+    head: Option<u64>,
+    /// Keep N jobs at random
+    #[arg(long, value_name = "N")]
+    sample: Option<u64>,
+    /// Seed of --sample
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Catalogue (CSV) whose workloads an AEGIS trace names [default: built in]
+    #[arg(long, value_name = "FILE")]
+    workloads: Option<PathBuf>,
+    /// Cluster file (TOML): say which jobs are too large for it
+    #[arg(long, value_name = "FILE")]
+    cluster: Option<PathBuf>,
+    /// Fail if a row is dropped that no option asks to drop
+    #[arg(long)]
+    strict: bool,
+    /// Write the account as JSON as well
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+fn one_byte(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        _ if text == "tab" || text == "\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\n\r".contains(byte) => Ok(*byte),
+        _ => Err("expected one character that is no letter, digit or quote, or tab".to_owned()),
+    }
+}
 
 impl ImportArgs {
-    pub fn execute(self) -> Result<()> {
-        Err(input_error!("not built yet"))
+    fn options(&self) -> Result<ImportOptions> {
+        let zone = self.timezone.as_deref().unwrap_or(self.format.default_zone());
+        let clock = Clock::new(zone, self.date_format.clone())?;
+        let mut filter = Filter::default().in_states(&self.states).submitted(
+            &clock,
+            self.from.as_deref(),
+            self.to.as_deref(),
+        )?;
+        (filter.vcs, filter.users) = (self.vc.clone(), self.user.clone());
+        (filter.min_gpus, filter.max_gpus) = (self.min_gpus, self.max_gpus);
+        let defaults = ImportOptions::new(self.format)?;
+        Ok(ImportOptions {
+            map: self.map.clone(),
+            delimiter: self.delimiter,
+            comment: self.comment.or(defaults.comment),
+            attempts: self.attempts,
+            fractional_gpus: self.fractional_gpus,
+            origin: self.origin,
+            filter,
+            selection: match (self.head, self.sample) {
+                (Some(count), _) => Selection::Head(count),
+                (_, Some(count)) => Selection::Sample { count, seed: self.seed },
+                _ => Selection::All,
+            },
+            catalogue: match &self.workloads {
+                Some(path) => Catalogue::load(path)?,
+                None => defaults.catalogue,
+            },
+            cluster: self.cluster.as_deref().map(ClusterSpec::load).transpose()?,
+            strict: self.strict,
+            clock,
+            ..defaults
+        })
     }
+
+    pub fn execute(self) -> Result<()> {
+        if self.inputs.iter().filter(|name| *name == "-").count() > 1 {
+            return Err(input_error!("standard input (-) is given twice; it can be read once"));
+        }
+        if self.inputs.iter().any(|name| same_file(Path::new(name), &self.out)) {
+            return Err(input_error!(
+                "{} is an input and --out; write the trace to another file",
+                self.out.display()
+            ));
+        }
+        let options = self.options()?;
+        let to_stdout = self.out.as_os_str() == "-";
+        let bar = bar(&self.inputs);
+        let progress = |bytes| bar.inc(bytes);
+        let sources: Vec<Source> = self.inputs.iter().cloned().map(Source::File).collect();
+        let account = if to_stdout {
+            let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+            import(&options, &sources, &mut out, Path::new("standard output"), &progress)
+        } else {
+            let mut draft = atomic::Draft::new(&self.out)?;
+            let account = import(&options, &sources, &mut draft, &self.out, &progress)?;
+            draft.finish()?;
+            Ok(account)
+        };
+        bar.finish_and_clear();
+        let account = match account {
+            // A reader that has gone away (`| head`) is no error.
+            Err(Error::Write { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => {
+                return Ok(());
+            }
+            other => other?,
+        };
+        if let Some(path) = &self.report {
+            atomic::write(path, account.to_json().as_bytes())?;
+        }
+        let table = account.to_table(Format::Table);
+        if to_stdout {
+            let _ = std::io::stderr().write_all(table.as_bytes());
+            return Ok(());
+        }
+        print(&table)?;
+        if options.format != LogFormat::Aegis {
+            note(&format!(
+                "jobs have no workload yet: `aegis-sim trace map {} -o mapped.csv` gives them one",
+                self.out.display()
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// By bytes of the files, as far as their sizes are known.
+fn bar(inputs: &[String]) -> ProgressBar {
+    let sizes: Option<Vec<u64>> = inputs
+        .iter()
+        .map(|name| std::fs::metadata(name).ok().filter(std::fs::Metadata::is_file).map(|file| file.len()))
+        .collect();
+    let (bar, template) = match sizes {
+        Some(sizes) => {
+            (ProgressBar::new(sizes.iter().sum()), "{wide_bar} {bytes} of {total_bytes}, {eta} left")
+        }
+        None => (ProgressBar::new_spinner(), "{spinner} {bytes}, {elapsed}"),
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
 }

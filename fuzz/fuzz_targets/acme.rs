@@ -1,0 +1,5 @@
+#![no_main]
+
+use aegis_sim::traces::import::LogFormat;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| aegis_sim_fuzz::import_log(LogFormat::Acme, bytes));

@@ -1,0 +1,412 @@
+//! What became of every row of an import.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::report::{Format, Row, SCHEMA_VERSION, row, rows_to_table};
+
+/// Why a row became no job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    Malformed,
+    NoId,
+    BadDate,
+    BadNumber,
+    NoSubmit,
+    NoAttempt,
+    NoStart,
+    NoEnd,
+    NotFinal,
+    ZeroGpus,
+    TooManyGpus,
+    EndBeforeStart,
+    NegativeDuration,
+    ZeroDuration,
+    UnknownWorkload,
+    DuplicateId,
+    OtherState,
+    OtherDate,
+    OtherVc,
+    OtherUser,
+    OtherGpus,
+    BeyondHead,
+    NotSampled,
+}
+
+impl Reason {
+    pub fn code(self) -> &'static str {
+        match self {
+            Reason::Malformed => "malformed",
+            Reason::NoId => "no_id",
+            Reason::BadDate => "bad_date",
+            Reason::BadNumber => "bad_number",
+            Reason::NoSubmit => "no_submit",
+            Reason::NoAttempt => "no_attempt",
+            Reason::NoStart => "no_start",
+            Reason::NoEnd => "no_end",
+            Reason::NotFinal => "not_final",
+            Reason::ZeroGpus => "zero_gpus",
+            Reason::TooManyGpus => "too_many_gpus",
+            Reason::EndBeforeStart => "end_before_start",
+            Reason::NegativeDuration => "negative_duration",
+            Reason::ZeroDuration => "zero_duration",
+            Reason::UnknownWorkload => "unknown_workload",
+            Reason::DuplicateId => "duplicate_id",
+            Reason::OtherState => "other_state",
+            Reason::OtherDate => "other_date",
+            Reason::OtherVc => "other_vc",
+            Reason::OtherUser => "other_user",
+            Reason::OtherGpus => "other_gpus",
+            Reason::BeyondHead => "beyond_head",
+            Reason::NotSampled => "not_sampled",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Reason::Malformed => "not of the shape of a record",
+            Reason::NoId => "no job id, or one longer than 256 bytes",
+            Reason::BadDate => "a time that cannot be read",
+            Reason::BadNumber => "a number that cannot be read",
+            Reason::NoSubmit => "no submission time",
+            Reason::NoAttempt => "never started",
+            Reason::NoStart => "no start time",
+            Reason::NoEnd => "no end time and no duration",
+            Reason::NotFinal => "had not ended, by its state",
+            Reason::ZeroGpus => "asks for no GPU",
+            Reason::TooManyGpus => "asks for more than 65,535 GPUs",
+            Reason::EndBeforeStart => "ends before it starts",
+            Reason::NegativeDuration => "a negative duration",
+            Reason::ZeroDuration => "lasts 0 s",
+            Reason::UnknownWorkload => "a workload that the catalogue lacks",
+            Reason::DuplicateId => "the id of a job that was kept already",
+            Reason::OtherState => "left out by --states",
+            Reason::OtherDate => "left out by --from or --to",
+            Reason::OtherVc => "left out by --vc",
+            Reason::OtherUser => "left out by --user",
+            Reason::OtherGpus => "left out by --min-gpus or --max-gpus",
+            Reason::BeyondHead => "left out by --head",
+            Reason::NotSampled => "left out by --sample",
+        }
+    }
+
+    /// Whether the row was left out because an option asked for it.
+    pub fn is_asked_for(self) -> bool {
+        self >= Reason::OtherState
+    }
+}
+
+/// What is unusual about jobs that were kept, or was decided for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Notice {
+    Skipped,
+    Twice,
+    DurationDisagrees,
+    StartBeforeSubmit,
+    GpusChange,
+    OpenAttempt,
+    GpuShare,
+    RoundedUp,
+    NotUtf8,
+    OutOfOrder,
+    NotForStates,
+    LargerThanServer,
+    LargerThanCluster,
+}
+
+impl Notice {
+    pub fn code(self) -> &'static str {
+        match self {
+            Notice::Skipped => "dst_gap",
+            Notice::Twice => "dst_fold",
+            Notice::DurationDisagrees => "duration_disagrees",
+            Notice::StartBeforeSubmit => "start_before_submit",
+            Notice::GpusChange => "gpus_change",
+            Notice::OpenAttempt => "open_attempt",
+            Notice::GpuShare => "gpu_share",
+            Notice::RoundedUp => "rounded_up",
+            Notice::NotUtf8 => "not_utf8",
+            Notice::OutOfOrder => "out_of_order",
+            Notice::NotForStates => "no_state",
+            Notice::LargerThanServer => "larger_than_server",
+            Notice::LargerThanCluster => "larger_than_cluster",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Notice::Skipped => {
+                "local times that daylight saving skips: read as if the clock had not been changed yet"
+            }
+            Notice::Twice => {
+                "local times that come twice when daylight saving ends: the earlier, unless a job would end before it starts"
+            }
+            Notice::DurationDisagrees => {
+                "durations that differ by more than 1 s from end less start: the duration was taken"
+            }
+            Notice::StartBeforeSubmit => "jobs that start before their submission: the submission was taken",
+            Notice::GpusChange => {
+                "jobs whose attempts differ in GPUs: those of the last attempt taken were taken"
+            }
+            Notice::OpenAttempt => {
+                "jobs with attempts that lack a start or an end: those attempts were passed over"
+            }
+            Notice::GpuShare => "jobs with shares of GPUs: in the column gpu_share",
+            Notice::RoundedUp => "jobs with shares of GPUs: rounded up to whole ones",
+            Notice::NotUtf8 => "names that are not UTF-8: what is not was replaced by U+FFFD",
+            Notice::OutOfOrder => "jobs that stand behind one submitted later: sorted by submission",
+            Notice::NotForStates => "jobs without a state, which --states keeps",
+            Notice::LargerThanServer => {
+                "jobs that need more GPUs than the largest server has: a run gives them up"
+            }
+            Notice::LargerThanCluster => {
+                "jobs that need more GPUs than the whole cluster has: a run gives them up"
+            }
+        }
+    }
+}
+
+/// Where something stands, and what it is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub file: usize,
+    pub line: u64,
+    /// Such as `column end_time: found "yesterday"`.
+    pub detail: Option<String>,
+}
+
+/// How often, and where first.
+#[derive(Debug, Clone, Default)]
+struct Tally {
+    count: u64,
+    first: Vec<Place>,
+}
+
+/// Places that are kept of each reason and notice.
+const FIRST: usize = 5;
+
+impl Tally {
+    fn add(&mut self, place: Place) {
+        self.count += 1;
+        // What comes in another order than the files' replaces later places.
+        let at = self.first.partition_point(|before| *before <= place);
+        if at < FIRST {
+            self.first.insert(at, place);
+            self.first.truncate(FIRST);
+        }
+    }
+}
+
+/// A file of an import.
+#[derive(Debug, Clone, Default)]
+struct FileCount {
+    name: String,
+    lines: u64,
+    /// Rows or records; attempts under `--attempts each`.
+    rows: u64,
+    header_lines: u64,
+    /// Comments, blank lines, and what rows that go over several lines have beyond their first.
+    other_lines: Option<u64>,
+}
+
+impl FileCount {
+    fn words(&self) -> String {
+        let Some(other) = self.other_lines else {
+            return format!("{}: {} lines, {} records", self.name, self.lines, self.rows);
+        };
+        let header =
+            if self.header_lines > 0 { format!("{} header + ", self.header_lines) } else { String::new() };
+        let other = if other > 0 { format!(" + {other} comment, blank or continued") } else { String::new() };
+        format!("{}: {} lines = {header}{} rows{other}", self.name, self.lines, self.rows)
+    }
+}
+
+/// What an import read, kept and dropped: `rows_read` is the sum of `kept` and all that was dropped.
+#[derive(Debug, Clone, Default)]
+pub struct Account {
+    format: String,
+    files: Vec<FileCount>,
+    /// Rows or records; attempts under `--attempts each`.
+    rows_read: u64,
+    kept: u64,
+    dropped: BTreeMap<Reason, Tally>,
+    notices: BTreeMap<Notice, Tally>,
+    span_us: Option<(i64, i64)>,
+    pub(super) decisions: Vec<String>,
+}
+
+impl Account {
+    pub(super) fn new(format: &str) -> Account {
+        Account { format: format.to_owned(), ..Account::default() }
+    }
+
+    pub(super) fn begin_file(&mut self, name: &str) {
+        self.files.push(FileCount { name: name.to_owned(), ..FileCount::default() });
+    }
+
+    /// Lines of the file that was begun last; `header_lines` only where rows are lines.
+    pub(super) fn end_file(&mut self, lines: u64, header_lines: Option<u64>) {
+        if let Some(file) = self.files.last_mut() {
+            file.lines = lines;
+            file.header_lines = header_lines.unwrap_or(0);
+            file.other_lines = header_lines.map(|header| lines.saturating_sub(header + file.rows));
+        }
+    }
+
+    /// A row of the file that was begun last.
+    pub(super) fn count_row(&mut self) {
+        self.rows_read += 1;
+        if let Some(file) = self.files.last_mut() {
+            file.rows += 1;
+        }
+    }
+
+    pub(super) fn place(&self, line: u64, detail: Option<String>) -> Place {
+        Place { file: self.files.len().saturating_sub(1), line, detail }
+    }
+
+    pub(super) fn drop_row(&mut self, reason: Reason, place: Place) {
+        self.dropped.entry(reason).or_default().add(place);
+    }
+
+    pub(super) fn notice(&mut self, notice: Notice, place: Place) {
+        self.notices.entry(notice).or_default().add(place);
+    }
+
+    pub(super) fn keep(&mut self, submit_us: i64) {
+        self.kept += 1;
+        let (first, last) = self.span_us.unwrap_or((submit_us, submit_us));
+        self.span_us = Some((first.min(submit_us), last.max(submit_us)));
+    }
+
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|file| file.name.as_str())
+    }
+
+    pub fn rows_read(&self) -> u64 {
+        self.rows_read
+    }
+
+    pub fn kept(&self) -> u64 {
+        self.kept
+    }
+
+    pub fn dropped(&self, reason: Reason) -> u64 {
+        self.dropped.get(&reason).map_or(0, |tally| tally.count)
+    }
+
+    pub fn noticed(&self, notice: Notice) -> u64 {
+        self.notices.get(&notice).map_or(0, |tally| tally.count)
+    }
+
+    /// All that was dropped.
+    pub fn dropped_rows(&self) -> u64 {
+        self.dropped.values().map(|tally| tally.count).sum()
+    }
+
+    /// Dropped without an option that asked for it: how many, why and where first.
+    pub(super) fn losses(&self) -> Option<(u64, String)> {
+        let losses = self.dropped.iter().filter(|(reason, _)| !reason.is_asked_for());
+        let count = losses.clone().map(|(_, tally)| tally.count).sum();
+        let (reason, tally) = losses.clone().next()?;
+        let where_first = tally.first.first().map_or(String::new(), |place| self.show(place, true));
+        Some((count, format!("{where_first}: {}", reason.words())))
+    }
+
+    fn show(&self, place: &Place, with_file: bool) -> String {
+        let detail = place.detail.as_ref().map_or(String::new(), |detail| format!(", {detail}"));
+        match self.files.get(place.file) {
+            Some(file) if with_file => format!("{}, line {}{detail}", file.name, place.line),
+            _ => format!("line {}{detail}", place.line),
+        }
+    }
+
+    /// For people: a line per file, then the account.
+    pub fn to_table(&self, format: Format) -> String {
+        let many = self.files.len() > 1;
+        let mut text = String::new();
+        for file in &self.files {
+            text.push_str(&file.words());
+            text.push('\n');
+        }
+        for decision in &self.decisions {
+            text.push_str(&format!("rule: {decision}\n"));
+        }
+        let line = |what: &str, count: u64, code: &str, words: &str, tally: Option<&Tally>| {
+            let places = tally.map_or(String::new(), |tally| {
+                let mut places: Vec<String> =
+                    tally.first.iter().map(|place| self.show(place, many)).collect();
+                if tally.count > tally.first.len() as u64 {
+                    places.push("...".to_owned());
+                }
+                places.join("; ")
+            });
+            row([
+                ("what", what.into()),
+                ("rows", count.into()),
+                ("code", code.into()),
+                ("why", words.into()),
+                ("first", places.into()),
+            ])
+        };
+        let mut rows: Vec<Row> = vec![line("read", self.rows_read, "", "", None)];
+        rows.push(line("kept", self.kept, "", "", None));
+        rows.extend(
+            self.dropped.iter().map(|(reason, tally)| {
+                line("dropped", tally.count, reason.code(), reason.words(), Some(tally))
+            }),
+        );
+        rows.extend(
+            self.notices
+                .iter()
+                .map(|(notice, tally)| line("note", tally.count, notice.code(), notice.words(), Some(tally))),
+        );
+        let columns =
+            [("what", ""), ("rows", "rows"), ("code", "code"), ("why", "what it is"), ("first", "first")];
+        text.push_str(&rows_to_table(format, &rows, &columns));
+        text
+    }
+
+    pub fn to_json(&self) -> String {
+        let places = |tally: &Tally| -> Vec<Value> {
+            let places = tally.first.iter();
+            places
+                .map(|place| {
+                    let file = self.files.get(place.file).map(|file| file.name.as_str());
+                    json!({"file": file, "line": place.line, "detail": place.detail})
+                })
+                .collect()
+        };
+        let entry = |code: &str, words: &str, tally: &Tally| json!({"code": code, "count": tally.count, "what": words, "first": places(tally)});
+        let dropped = self.dropped.iter().map(|(reason, tally)| {
+            let mut entry = entry(reason.code(), reason.words(), tally);
+            entry["asked_for"] = reason.is_asked_for().into();
+            entry
+        });
+        let notices = self.notices.iter().map(|(notice, tally)| entry(notice.code(), notice.words(), tally));
+        let files = self.files.iter().map(|file| {
+            json!({
+                "file": file.name,
+                "lines": file.lines,
+                "header_lines": file.header_lines,
+                "rows": file.rows,
+                "other_lines": file.other_lines,
+            })
+        });
+        let value = json!({
+            "schema_version": SCHEMA_VERSION,
+            "aegis_sim_version": env!("CARGO_PKG_VERSION"),
+            "format": self.format,
+            "decisions": self.decisions,
+            "files": files.collect::<Vec<_>>(),
+            "rows_read": self.rows_read,
+            "kept": self.kept,
+            "dropped_rows": self.dropped_rows(),
+            "submission_span_s": self.span_us.map(|(first, last)| (last - first) as f64 / 1e6),
+            "dropped": dropped.collect::<Vec<_>>(),
+            "notices": notices.collect::<Vec<_>>(),
+        });
+        format!("{value:#}\n")
+    }
+}

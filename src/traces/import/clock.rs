@@ -1,0 +1,170 @@
+//! Instants from dates and numbers, in whole microseconds, whatever the zone of this machine.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::fmt::strtime;
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
+
+use crate::error::{Result, did_you_mean, input_error};
+use crate::workload::MAX_SPAN_S;
+
+/// An instant that a local time stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Instant {
+    Sure(i64),
+    /// The hour that comes twice when daylight saving ends: the earlier and the later instant.
+    Twice(i64, i64),
+    /// The hour that is skipped when it begins: as if the clock had not been changed yet.
+    Skipped(i64),
+}
+
+impl Instant {
+    /// In microseconds; the earlier of two.
+    pub fn us(self) -> i64 {
+        match self {
+            Instant::Sure(us) | Instant::Twice(us, _) | Instant::Skipped(us) => us,
+        }
+    }
+
+    /// The instant at or after another: of an hour that comes twice, the first that fits.
+    pub fn us_after(self, start_us: i64) -> i64 {
+        match self {
+            Instant::Twice(early, late) if early < start_us => late,
+            other => other.us(),
+        }
+    }
+}
+
+/// Reads dates without an offset as local times of a zone.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    zone: TimeZone,
+    /// In place of ISO 8601, for `strptime`.
+    date_format: Option<String>,
+}
+
+impl Clock {
+    /// # Errors
+    /// A zone that the IANA database lacks.
+    pub fn new(zone: &str, date_format: Option<String>) -> Result<Clock> {
+        let zone = TimeZone::get(zone).map_err(|_| {
+            let known: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
+            input_error!(
+                "--timezone {zone}: not in the IANA time zone database; {}expected a name such as UTC, \
+                 America/Los_Angeles or Asia/Shanghai",
+                did_you_mean(zone, known.iter().map(String::as_str))
+            )
+        })?;
+        Ok(Clock { zone, date_format })
+    }
+
+    /// A date with a time, such as `2020-06-09 18:41:01`, with `T` in the middle, a fraction, an offset or `Z` behind it
+    /// if need be. `None` if it is none.
+    pub(super) fn date(&self, text: &str) -> Option<Instant> {
+        let (local, offset) = match &self.date_format {
+            None => {
+                let pieces = Pieces::parse(text).ok()?;
+                (DateTime::from_parts(pieces.date(), pieces.time()?), pieces.to_numeric_offset())
+            }
+            Some(format) => {
+                let parts = strtime::parse(format, text).ok()?;
+                (parts.to_datetime().ok()?, parts.offset())
+            }
+        };
+        match offset {
+            Some(offset) => Some(Instant::Sure(at(local, offset)?)),
+            None => self.local(local),
+        }
+    }
+
+    fn local(&self, local: DateTime) -> Option<Instant> {
+        Some(match self.zone.to_ambiguous_timestamp(local).offset() {
+            AmbiguousOffset::Unambiguous { offset } => Instant::Sure(at(local, offset)?),
+            AmbiguousOffset::Fold { before, after } => {
+                let (first, second) = (at(local, before)?, at(local, after)?);
+                Instant::Twice(first.min(second), first.max(second))
+            }
+            AmbiguousOffset::Gap { before, .. } => Instant::Skipped(at(local, before)?),
+        })
+    }
+
+    pub(super) fn zone_name(&self) -> &str {
+        self.zone.iana_name().unwrap_or("UTC")
+    }
+
+    /// An instant as people of the zone write it.
+    pub(super) fn show(&self, us: i64) -> String {
+        match Timestamp::from_microsecond(us) {
+            Ok(instant) => instant.to_zoned_datetime(self.zone.clone()).to_string(),
+            Err(_) => format!("{} s", us as f64 / 1e6),
+        }
+    }
+}
+
+fn at(local: DateTime, offset: Offset) -> Option<i64> {
+    offset.to_timestamp(local).ok().map(Timestamp::as_microsecond)
+}
+
+/// A number of units of `unit_s` seconds, to the microsecond; `None` if it is none, or beyond [`MAX_SPAN_S`].
+pub(super) fn micros(text: &str, unit_s: f64) -> Option<i64> {
+    let seconds = text.parse::<f64>().ok()? * unit_s;
+    // NaN is in no range.
+    (-MAX_SPAN_S..=MAX_SPAN_S).contains(&seconds).then(|| (seconds * 1e6).round() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR_US: i64 = 3_600_000_000;
+
+    #[test]
+    fn dates_of_many_forms() {
+        let clock = Clock::new("Asia/Shanghai", None).unwrap();
+        let expected = clock.date("2020-06-09 18:41:01").unwrap();
+        assert_eq!(expected, Instant::Sure(1_591_699_261_000_000));
+        for same in [
+            "2020-06-09T18:41:01",
+            "2020-06-09 18:41:01+08:00",
+            "2020-06-09T10:41:01Z",
+            "2020-06-09 18:41:01.0",
+        ] {
+            assert_eq!(clock.date(same), Some(expected), "{same}");
+        }
+        for none in ["", "None", "2020-06-09", "06/09/2020 18:41", "2020-06-31 00:00:00", "1591699261"] {
+            assert_eq!(clock.date(none), None, "{none}");
+        }
+        let us = Clock::new("UTC", Some("%d/%m/%Y %H:%M".to_owned())).unwrap();
+        assert_eq!(us.date("09/06/2020 18:41"), Some(Instant::Sure(1_591_728_060_000_000)));
+        assert_eq!(
+            Clock::new("UTC", None).unwrap().date("1969-12-31 23:59:59"),
+            Some(Instant::Sure(-1_000_000))
+        );
+    }
+
+    #[test]
+    fn the_nights_when_clocks_change() {
+        let clock = Clock::new("America/Los_Angeles", None).unwrap();
+        let before = clock.date("2017-11-05 00:10:00").unwrap().us();
+        let twice = clock.date("2017-11-05 01:10:00").unwrap();
+        assert_eq!(twice, Instant::Twice(before + HOUR_US, before + 2 * HOUR_US));
+        assert_eq!(twice.us_after(before + HOUR_US), before + HOUR_US);
+        assert_eq!(twice.us_after(before + HOUR_US + 1), before + 2 * HOUR_US);
+        let skipped = clock.date("2018-03-11 02:30:00").unwrap();
+        assert_eq!(skipped, Instant::Skipped(clock.date("2018-03-11 01:30:00").unwrap().us() + HOUR_US));
+    }
+
+    #[test]
+    fn a_wrong_zone_is_told_what_it_may_be() {
+        let message = Clock::new("America/Los_Angles", None).unwrap_err().to_string();
+        assert!(message.contains("did you mean America/Los_Angeles"), "{message}");
+    }
+
+    #[test]
+    fn numbers_have_units() {
+        assert_eq!(micros("5835000000", 1e-6), Some(5_835_000_000));
+        assert_eq!(micros("-1.5", 60.0), Some(-90_000_000));
+        assert_eq!([micros("1e12", 1.0), micros("NaN", 1.0), micros("", 1.0)], [None; 3]);
+    }
+}

@@ -1,0 +1,275 @@
+//! Microsoft Philly, `cluster_job_log` (Jeon et al., ATC '19): a JSON array of jobs, each with its attempts.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::account::{Notice, Reason};
+use super::clock::{Clock, Instant};
+use super::job::{Demand, Found, Problem, SourceJob, state};
+use super::table::{clean_name, clock_notice, is_blank};
+
+/// Which of a job's attempts count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Attempts {
+    /// The first alone
+    First,
+    /// The last alone
+    Last,
+    /// The sum of all attempts: the time for which the job held its GPUs
+    #[default]
+    Sum,
+    /// From the start of the first to the end of the last
+    Span,
+    /// A job for each attempt, submitted when the one before ended
+    Each,
+}
+
+#[derive(Deserialize)]
+struct Record {
+    status: Option<String>,
+    vc: Option<String>,
+    jobid: Option<String>,
+    attempts: Option<Vec<Attempt>>,
+    submitted_time: Option<String>,
+    user: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Attempt {
+    start_time: Option<String>,
+    end_time: Option<String>,
+    detail: Option<Vec<Server>>,
+}
+
+#[derive(Deserialize)]
+struct Server {
+    gpus: Option<Vec<IgnoredAny>>,
+}
+
+impl Attempt {
+    fn gpus(&self) -> usize {
+        let servers = self.detail.iter().flatten();
+        servers.map(|server| server.gpus.as_ref().map_or(0, Vec::len)).sum()
+    }
+}
+
+/// What an attempt's times say, where they say it.
+#[derive(Clone, Copy)]
+struct Times {
+    start: Option<Instant>,
+    end: Option<Instant>,
+}
+
+/// The jobs of a record: one, or as many as attempts.
+pub(super) fn read(
+    clock: &Clock,
+    attempts: Attempts,
+    text: &[u8],
+    take: &mut dyn FnMut(Result<Found<'_>, Problem>) -> crate::Result<()>,
+) -> crate::Result<()> {
+    let mut notices = Vec::new();
+    let text = String::from_utf8_lossy(text);
+    if matches!(text, Cow::Owned(_)) {
+        notices.push(Notice::NotUtf8);
+    }
+    let record: Record = match serde_json::from_str(&text) {
+        Ok(record) => record,
+        Err(error) => {
+            return take(Err(Problem { reason: Reason::Malformed, detail: Some(within(&error)) }));
+        }
+    };
+    let count = record.attempts.as_ref().map_or(0, Vec::len);
+    if attempts != Attempts::Each || count == 0 {
+        return take(job(clock, attempts, &record, notices));
+    }
+    let mut submitted = Ok(None);
+    for index in 0..count {
+        let found = attempt_job(clock, &record, index, &mut submitted, notices.clone());
+        take(found)?;
+    }
+    Ok(())
+}
+
+/// A message of the JSON library without its line, which counts from the record's start.
+fn within(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or_default();
+    match error.line() {
+        0 | 1 => text.to_owned(),
+        line => format!("{text} ({} lines further on)", line - 1),
+    }
+}
+
+fn field(text: Option<&String>) -> Option<&str> {
+    text.map(|text| text.trim()).filter(|text| !is_blank(text))
+}
+
+fn time(
+    clock: &Clock,
+    text: Option<&String>,
+    name: impl FnOnce() -> String,
+) -> Result<Option<Instant>, Problem> {
+    match field(text) {
+        None => Ok(None),
+        Some(text) => {
+            clock.date(text).map(Some).ok_or_else(|| Problem::field(Reason::BadDate, &name(), text))
+        }
+    }
+}
+
+fn times(clock: &Clock, record: &Record, index: usize) -> Result<Times, Problem> {
+    let attempt = record.attempts.as_ref().and_then(|attempts| attempts.get(index));
+    let of = |text: fn(&Attempt) -> Option<&String>, name: &str| {
+        time(clock, attempt.and_then(text), || format!("attempts[{index}].{name}"))
+    };
+    Ok(Times {
+        start: of(|attempt| attempt.start_time.as_ref(), "start_time")?,
+        end: of(|attempt| attempt.end_time.as_ref(), "end_time")?,
+    })
+}
+
+fn submission(clock: &Clock, record: &Record) -> Result<Instant, Problem> {
+    let submit = time(clock, record.submitted_time.as_ref(), || "submitted_time".to_owned())?;
+    submit.ok_or(Reason::NoSubmit.into())
+}
+
+fn job<'r>(
+    clock: &Clock,
+    mode: Attempts,
+    record: &'r Record,
+    mut notices: Vec<Notice>,
+) -> Result<Found<'r>, Problem> {
+    let attempts = record.attempts.as_deref().unwrap_or_default();
+    if attempts.is_empty() {
+        return Err(Reason::NoAttempt.into());
+    }
+    let taken = match mode {
+        Attempts::First => 0..1,
+        Attempts::Last => attempts.len() - 1..attempts.len(),
+        _ => 0..attempts.len(),
+    };
+    let last = taken.end - 1;
+    let demand = Demand::of(attempts[last].gpus() as f64, 1.0)?;
+    if attempts.iter().any(|attempt| attempt.gpus() != attempts[last].gpus()) {
+        notices.push(Notice::GpusChange);
+    }
+    let submit = submission(clock, record)?;
+    notices.extend(clock_notice(submit));
+    let (mut first_start, mut before_us, mut sum_us) = (None, submit.us(), 0);
+    for index in taken {
+        let Times { start, end } = times(clock, record, index)?;
+        let (Some(start), Some(end)) = (start, end) else {
+            if mode == Attempts::Sum && index < last
+                || mode == Attempts::Span && first_start.is_some() && index < last
+            {
+                if !notices.contains(&Notice::OpenAttempt) {
+                    notices.push(Notice::OpenAttempt);
+                }
+                continue;
+            }
+            return Err(if start.is_none() { Reason::NoStart } else { Reason::NoEnd }.into());
+        };
+        let (start_us, end_us) = run(start, end, before_us, &mut notices)?;
+        if first_start.is_none() && start_us < submit.us() {
+            notices.push(Notice::StartBeforeSubmit);
+        }
+        first_start.get_or_insert(start_us);
+        sum_us += end_us - start_us;
+        before_us = end_us;
+    }
+    let duration_us = match (mode, first_start) {
+        (Attempts::Span, Some(start_us)) => before_us - start_us,
+        _ => sum_us,
+    };
+    finish(record, None, submit.us(), duration_us, demand, notices)
+}
+
+/// When an attempt started and ended, `before_us` being the end of the one before.
+fn run(
+    start: Instant,
+    end: Instant,
+    before_us: i64,
+    notices: &mut Vec<Notice>,
+) -> Result<(i64, i64), Problem> {
+    for notice in [start, end].into_iter().filter_map(clock_notice) {
+        if !notices.contains(&notice) {
+            notices.push(notice);
+        }
+    }
+    let start_us = start.us_after(before_us);
+    let end_us = end.us_after(start_us);
+    if end_us < start_us { Err(Reason::EndBeforeStart.into()) } else { Ok((start_us, end_us)) }
+}
+
+/// `submitted`: when the attempt before ended, as far as it is known; or why none of the attempts is a job.
+fn attempt_job<'r>(
+    clock: &Clock,
+    record: &'r Record,
+    index: usize,
+    submitted: &mut Result<Option<i64>, Problem>,
+    mut notices: Vec<Notice>,
+) -> Result<Found<'r>, Problem> {
+    if index == 0 {
+        *submitted = submission(clock, record).map(|submit| {
+            notices.extend(clock_notice(submit));
+            Some(submit.us())
+        });
+    }
+    let before_us = submitted.clone()?;
+    let attempt = record.attempts.as_ref().and_then(|attempts| attempts.get(index));
+    let demand = Demand::of(attempt.map_or(0, Attempt::gpus) as f64, 1.0)?;
+    let Times { start, end } = times(clock, record, index)?;
+    let Some(start) = start else {
+        return Err(Reason::NoStart.into());
+    };
+    let submit_us = before_us.unwrap_or(start.us());
+    let Some(end) = end else {
+        // When the next one was submitted is not known but by its start.
+        *submitted = Ok(None);
+        return Err(Reason::NoEnd.into());
+    };
+    let (start_us, end_us) = run(start, end, submit_us, &mut notices)?;
+    if start_us < submit_us {
+        notices.push(Notice::StartBeforeSubmit);
+    }
+    *submitted = Ok(Some(end_us));
+    finish(record, Some(index), submit_us, end_us - start_us, demand, notices)
+}
+
+fn finish<'r>(
+    record: &'r Record,
+    attempt: Option<usize>,
+    submit_us: i64,
+    duration_us: i64,
+    demand: Demand,
+    mut notices: Vec<Notice>,
+) -> Result<Found<'r>, Problem> {
+    if duration_us <= 0 {
+        return Err(if duration_us == 0 { Reason::ZeroDuration } else { Reason::NegativeDuration }.into());
+    }
+    let mut name =
+        |text: Option<&'r String>| field(text).and_then(|text| clean_name(Cow::Borrowed(text), &mut notices));
+    let (user, vc, id) = (name(record.user.as_ref()), name(record.vc.as_ref()), name(record.jobid.as_ref()));
+    let id = id.ok_or(Reason::NoId)?;
+    let status = field(record.status.as_ref()).map(|text| state(text).0);
+    let attempts = record.attempts.as_ref().map_or(0, Vec::len);
+    Ok(Found {
+        job: SourceJob {
+            id: attempt.map_or(id.clone(), |index| Cow::Owned(format!("{id}/{}", index + 1))),
+            submit_us,
+            duration_us: Some(duration_us),
+            demand,
+            workload: Cow::Borrowed(""),
+            user,
+            vc,
+            // The status is that of the job's end: an attempt that was followed by another had failed.
+            state: match attempt {
+                Some(index) if index + 1 < attempts => Some(Cow::Borrowed("failed")),
+                _ => status,
+            },
+        },
+        notices,
+    })
+}

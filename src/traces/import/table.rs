@@ -1,0 +1,481 @@
+//! Logs that are tables: which column holds what, in which unit.
+
+use std::borrow::Cow;
+
+use csv::ByteRecord;
+
+use super::account::{Notice, Reason};
+use super::clock::{Clock, Instant, micros};
+use super::job::{Demand, Found, Problem, SourceJob, state};
+use crate::error::{Result, did_you_mean, input_error};
+
+/// What a column can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(usize)]
+pub(super) enum Key {
+    JobId,
+    Submit,
+    Start,
+    End,
+    Duration,
+    Gpus,
+    Instances,
+    GpuShare,
+    Workload,
+    User,
+    Vc,
+    State,
+}
+
+const KEYS: [(&str, Key); 12] = [
+    ("job_id", Key::JobId),
+    ("submit_s", Key::Submit),
+    ("start_s", Key::Start),
+    ("end_s", Key::End),
+    ("duration_s", Key::Duration),
+    ("gpus", Key::Gpus),
+    ("instances", Key::Instances),
+    ("gpu_share", Key::GpuShare),
+    ("workload", Key::Workload),
+    ("user", Key::User),
+    ("vc", Key::Vc),
+    ("state", Key::State),
+];
+
+/// How a value is written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Unit {
+    /// Text, or a plain number.
+    Plain,
+    /// A number of this many: seconds, or whole GPUs.
+    Times(f64),
+    Date,
+    /// Seconds or dates, whichever the first value is.
+    Auto,
+}
+
+const TIME_UNITS: [(&str, Unit); 8] = [
+    ("s", Unit::Times(1.0)),
+    ("ms", Unit::Times(1e-3)),
+    ("us", Unit::Times(1e-6)),
+    ("ns", Unit::Times(1e-9)),
+    ("min", Unit::Times(60.0)),
+    ("h", Unit::Times(3600.0)),
+    ("d", Unit::Times(86_400.0)),
+    ("date", Unit::Date),
+];
+const SHARE_UNITS: [(&str, Unit); 2] = [("milli", Unit::Times(1e-3)), ("percent", Unit::Times(1e-2))];
+
+/// A column of the log.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Column {
+    pub key: Key,
+    pub name: String,
+    pub unit: Unit,
+    pub is_required: bool,
+}
+
+/// The columns of a kind of log.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Layout {
+    pub columns: Vec<Column>,
+    /// The GPUs of a row are those of all its instances together, not of each.
+    pub gpus_are_totals: bool,
+    /// Jobs that have not ended are told by a missing time, not by their state.
+    pub any_state: bool,
+}
+
+impl Layout {
+    /// `KEY=COLUMN` or `KEY=COLUMN:UNIT` each; without any, the columns of the simulator's own traces.
+    pub fn parse(assignments: &[String]) -> Result<Layout> {
+        if assignments.is_empty() {
+            let own =
+                ["job_id", "submit_s", "workload", "gpus", "duration_s", "gpu_share", "user", "vc", "state"];
+            let columns = KEYS.iter().filter(|(name, _)| own.contains(name)).map(|&(name, key)| Column {
+                key,
+                name: name.to_owned(),
+                unit: default_unit(key),
+                is_required: matches!(key, Key::JobId | Key::Submit | Key::Gpus),
+            });
+            return Ok(Layout { columns: columns.collect(), ..Layout::default() });
+        }
+        let mut columns: Vec<Column> = Vec::new();
+        for assignment in assignments {
+            let column = parse_column(assignment)?;
+            if columns.iter().any(|before| before.key == column.key) {
+                return Err(input_error!("--map {assignment}: its key is mapped already; remove one"));
+            }
+            columns.push(column);
+        }
+        let has = |key| columns.iter().any(|column| column.key == key);
+        if !has(Key::Submit) || !has(Key::Gpus) {
+            return Err(input_error!(
+                "--map: submit_s and gpus are needed at least; add, for example, --map submit_s=COLUMN --map gpus=COLUMN"
+            ));
+        }
+        if !has(Key::Duration) && !(has(Key::Start) && has(Key::End)) && !has(Key::Workload) {
+            return Err(input_error!(
+                "--map: how long jobs run is needed: duration_s, or start_s and end_s, or the workload; add --map \
+                 duration_s=COLUMN"
+            ));
+        }
+        Ok(Layout { columns, ..Layout::default() })
+    }
+
+    /// Columns of the kind `key`, under one of `names`.
+    pub fn with(mut self, key: Key, name: &str, unit: Unit, is_required: bool) -> Layout {
+        self.columns.push(Column { key, name: name.to_owned(), unit, is_required });
+        self
+    }
+
+    pub fn has(&self, key: Key) -> bool {
+        self.columns.iter().any(|column| column.key == key)
+    }
+}
+
+fn default_unit(key: Key) -> Unit {
+    match key {
+        Key::Submit | Key::Start | Key::End => Unit::Auto,
+        Key::Duration | Key::GpuShare => Unit::Times(1.0),
+        _ => Unit::Plain,
+    }
+}
+
+fn parse_column(assignment: &str) -> Result<Column> {
+    let names = || KEYS.iter().map(|(name, _)| *name);
+    let Some((key_name, rest)) = assignment.split_once('=') else {
+        return Err(input_error!("--map {assignment}: expected KEY=COLUMN or KEY=COLUMN:UNIT"));
+    };
+    let Some(&(_, key)) = KEYS.iter().find(|(name, _)| *name == key_name) else {
+        return Err(input_error!(
+            "--map {assignment}: unknown key {key_name:?}: {}keys are {}",
+            did_you_mean(key_name, names()),
+            names().collect::<Vec<_>>().join(", ")
+        ));
+    };
+    let units: &[(&str, Unit)] = match key {
+        Key::Submit | Key::Start | Key::End | Key::Duration => &TIME_UNITS,
+        Key::GpuShare => &SHARE_UNITS,
+        _ => &[],
+    };
+    let known = |unit: &str| units.iter().find(|(name, _)| *name == unit).map(|(_, unit)| *unit);
+    // A column's own name may have a colon in it.
+    let (name, unit) = match rest.rsplit_once(':') {
+        Some((name, unit)) if known(unit).is_some() => (name, known(unit)),
+        Some((_, unit)) if !units.is_empty() && unit.len() <= 8 && !unit.contains(' ') => {
+            return Err(input_error!(
+                "--map {assignment}: unknown unit {unit:?} of {key_name}; expected one of {}",
+                units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+            ));
+        }
+        _ => (rest, None),
+    };
+    if name.is_empty() {
+        return Err(input_error!("--map {assignment}: the column's name is missing"));
+    }
+    if key == Key::Duration && unit == Some(Unit::Date) {
+        return Err(input_error!(
+            "--map {assignment}: a duration is no date; map start_s and end_s to dates instead"
+        ));
+    }
+    Ok(Column { key, name: name.to_owned(), unit: unit.unwrap_or(default_unit(key)), is_required: true })
+}
+
+/// Reads rows of a table by a layout; columns are found by their names in the header.
+pub(super) struct TableReader {
+    layouts: Vec<Layout>,
+    /// The layout that fits the file, and the place of each of its keys in a row.
+    layout: usize,
+    places: [Option<Place>; KEYS.len()],
+    fields: usize,
+    /// Whether times of [`Unit::Auto`] are dates: as the first one was.
+    dates: [Option<bool>; KEYS.len()],
+    /// Rows of all files, which are the ids of jobs that have none.
+    rows: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Place {
+    index: usize,
+    name: String,
+    unit: Unit,
+}
+
+impl TableReader {
+    /// With the layouts that files may have; the first whose required columns are all there is taken.
+    pub fn new(layouts: Vec<Layout>) -> TableReader {
+        TableReader {
+            layouts,
+            layout: 0,
+            places: [const { None }; KEYS.len()],
+            fields: 0,
+            dates: [None; KEYS.len()],
+            rows: 0,
+        }
+    }
+
+    pub fn has(&self, key: Key) -> bool {
+        self.layouts.iter().any(|layout| layout.has(key))
+    }
+
+    /// Whether the submissions that were read are dates.
+    pub fn has_dates(&self) -> bool {
+        self.dates[Key::Submit as usize] == Some(true)
+    }
+
+    /// # Errors
+    /// A required column that the header lacks, or one that comes twice.
+    pub fn header(&mut self, file: &str, line: u64, header: &ByteRecord) -> Result<()> {
+        let names: Vec<Cow<'_, str>> =
+            header.iter().map(|name| String::from_utf8_lossy(name.trim_ascii())).collect();
+        let missing = |layout: &Layout| -> Option<String> {
+            let required = layout.columns.iter().filter(|column| column.is_required);
+            required.map(|column| column.name.clone()).find(|name| !names.iter().any(|found| found == name))
+        };
+        let Some(layout) = self.layouts.iter().position(|layout| missing(layout).is_none()) else {
+            let name = missing(&self.layouts[0]).unwrap_or_default();
+            let hint = match did_you_mean(&name, names.iter().map(AsRef::as_ref)) {
+                _ if names.len() == 1 && names[0].contains([';', '\t', '|']) => {
+                    "fields are to be separated by commas, or give --delimiter; ".to_owned()
+                }
+                hint => hint,
+            };
+            return Err(input_error!(
+                "{file}, line {line}: the column {name} is missing; {hint}found {}; choose another --format, or name the \
+                 columns with --format csv --map",
+                names.join(",")
+            ));
+        };
+        self.layout = layout;
+        self.fields = header.len();
+        self.places = [const { None }; KEYS.len()];
+        for column in &self.layouts[layout].columns {
+            let mut at = names.iter().enumerate().filter(|(_, name)| **name == column.name);
+            let Some((index, _)) = at.next() else { continue };
+            if at.next().is_some() {
+                return Err(input_error!(
+                    "{file}, line {line}: the column {} comes twice; remove or rename one",
+                    column.name
+                ));
+            }
+            self.places[column.key as usize] =
+                Some(Place { index, name: column.name.clone(), unit: column.unit });
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// Why the row is no job.
+    pub fn read<'r>(&mut self, clock: &Clock, row: &'r ByteRecord) -> Result<Found<'r>, Problem> {
+        self.rows += 1;
+        if row.len() != self.fields {
+            let detail = format!("{} fields, where the header has {}", row.len(), self.fields);
+            return Err(Problem { reason: Reason::Malformed, detail: Some(detail) });
+        }
+        let mut notices = Vec::new();
+        let id = match self.place(Key::JobId) {
+            Some(place) => name(row, place, &mut notices).ok_or(Reason::NoId)?,
+            None => Cow::Owned(self.rows.to_string()),
+        };
+        let demand = self.demand(row)?;
+        let mut optional = |key| self.place(key).and_then(|place| name(row, place, &mut notices));
+        let (user, vc) = (optional(Key::User), optional(Key::Vc));
+        let workload = optional(Key::Workload).unwrap_or_default();
+        let found_state = optional(Key::State);
+        let state = match found_state {
+            Some(Cow::Borrowed(text)) => Some(state(text)),
+            Some(Cow::Owned(text)) => {
+                let (known, has_ended) = state(&text);
+                Some((Cow::Owned(known.into_owned()), has_ended))
+            }
+            None => None,
+        };
+        if let Some((_, false)) = state
+            && !self.layouts[self.layout].any_state
+        {
+            let place = self.place(Key::State).map_or("state", |place| &place.name);
+            return Err(Problem::field(
+                Reason::NotFinal,
+                &format!("column {place}"),
+                &state.map(|(state, _)| state).unwrap_or_default(),
+            ));
+        }
+        let submit = self.time(clock, row, Key::Submit)?.ok_or(Reason::NoSubmit)?;
+        let (duration_us, start) = self.duration(clock, row, submit, &mut notices)?;
+        for instant in [Some(submit), start].into_iter().flatten() {
+            notices.extend(clock_notice(instant));
+        }
+        Ok(Found {
+            job: SourceJob {
+                id,
+                submit_us: submit.us(),
+                duration_us,
+                demand,
+                workload,
+                user,
+                vc,
+                state: state.map(|(state, _)| state),
+            },
+            notices,
+        })
+    }
+
+    fn place(&self, key: Key) -> Option<&Place> {
+        self.places[key as usize].as_ref()
+    }
+
+    fn demand(&self, row: &ByteRecord) -> Result<Demand, Problem> {
+        let count = |key| match self.place(key) {
+            Some(place) => number(row, place, 1.0),
+            None => Ok(None),
+        };
+        let gpus = count(Key::Gpus)?.unwrap_or(0.0);
+        let instances = count(Key::Instances)?.unwrap_or(1.0);
+        let each = if self.layouts[self.layout].gpus_are_totals { gpus / instances.max(1.0) } else { gpus };
+        let demand = Demand::of(each, instances).map_err(|reason| match (reason, self.place(Key::Gpus)) {
+            (Reason::TooManyGpus, Some(place)) => Problem::field(
+                reason,
+                &format!("column {}", place.name),
+                text(row, place).unwrap_or_default(),
+            ),
+            _ => reason.into(),
+        })?;
+        let Some(place) = self.place(Key::GpuShare) else { return Ok(demand) };
+        match number(row, place, 1.0)? {
+            None => Ok(demand),
+            Some(share) if share > 0.0 => Ok(demand.with_share(share)),
+            Some(_) => Err(Reason::ZeroGpus.into()),
+        }
+    }
+
+    /// From the duration's own column, or else from start and end; and the start.
+    fn duration(
+        &mut self,
+        clock: &Clock,
+        row: &ByteRecord,
+        submit: Instant,
+        notices: &mut Vec<Notice>,
+    ) -> Result<(Option<i64>, Option<Instant>), Problem> {
+        let has_times = self.place(Key::Start).is_some() && self.place(Key::End).is_some();
+        let given_us = match self.place(Key::Duration) {
+            Some(place) => match text(row, place) {
+                Some(text) => Some(span(text, place)?),
+                None => None,
+            },
+            None if !has_times => return Ok((None, None)),
+            None => None,
+        };
+        let (start, end) = (self.time(clock, row, Key::Start)?, self.time(clock, row, Key::End)?);
+        let start_us = start.map(|start| start.us_after(submit.us()));
+        let lasted_us = match (start_us, end) {
+            (Some(start_us), Some(end)) => {
+                if let Some(notice) = clock_notice(end)
+                    && !notices.contains(&notice)
+                {
+                    notices.push(notice);
+                }
+                Some(end.us_after(start_us) - start_us)
+            }
+            _ => None,
+        };
+        if lasted_us.is_some_and(|us| us < 0) {
+            return Err(Reason::EndBeforeStart.into());
+        }
+        if start_us.is_some_and(|us| us < submit.us()) {
+            notices.push(Notice::StartBeforeSubmit);
+        }
+        if let (Some(given), Some(lasted)) = (given_us, lasted_us)
+            && (given - lasted).abs() > 1_000_000
+        {
+            notices.push(Notice::DurationDisagrees);
+        }
+        let without =
+            if self.place(Key::Start).is_some() && start.is_none() { Reason::NoStart } else { Reason::NoEnd };
+        match given_us.or(lasted_us) {
+            // Given up before it started.
+            Some(0) if without == Reason::NoStart && end.is_none() => Err(without.into()),
+            Some(us) if us > 0 => Ok((Some(us), start)),
+            Some(0) => Err(Reason::ZeroDuration.into()),
+            Some(_) => Err(Reason::NegativeDuration.into()),
+            // A job that runs as long as its workload.
+            None if !has_times && self.place(Key::Workload).is_some() => Ok((None, start)),
+            None => Err(without.into()),
+        }
+    }
+
+    fn time(&mut self, clock: &Clock, row: &ByteRecord, key: Key) -> Result<Option<Instant>, Problem> {
+        let Some(place) = &self.places[key as usize] else { return Ok(None) };
+        let Some(text) = text(row, place) else { return Ok(None) };
+        let number = |unit_s| micros(text, unit_s).map(Instant::Sure);
+        let (instant, is_date) = match place.unit {
+            Unit::Times(unit_s) => (number(unit_s), false),
+            Unit::Date => (clock.date(text), true),
+            Unit::Auto | Unit::Plain => match (number(1.0), self.dates[key as usize]) {
+                (Some(instant), None | Some(false)) => (Some(instant), false),
+                (None, None | Some(true)) => (clock.date(text), true),
+                // One that is written otherwise than the first.
+                (_, Some(is_date)) => (None, is_date),
+            },
+        };
+        let Some(instant) = instant else {
+            let reason = if is_date { Reason::BadDate } else { Reason::BadNumber };
+            return Err(Problem::field(reason, &format!("column {}", place.name), text));
+        };
+        self.dates[key as usize] = Some(is_date);
+        Ok(Some(instant))
+    }
+}
+
+/// What is to be said of a local time.
+pub(super) fn clock_notice(instant: Instant) -> Option<Notice> {
+    match instant {
+        Instant::Sure(_) => None,
+        Instant::Twice(..) => Some(Notice::Twice),
+        Instant::Skipped(_) => Some(Notice::Skipped),
+    }
+}
+
+/// Whether a field says that there is no value.
+pub(super) fn is_blank(text: &str) -> bool {
+    ["", "None", "null", "NULL", "nan", "NaN", "N/A", "-"].contains(&text)
+}
+
+/// The field, unless it is blank. What is not UTF-8 is no number and no date.
+fn text<'r>(row: &'r ByteRecord, place: &Place) -> Option<&'r str> {
+    let field = row.get(place.index)?.trim_ascii();
+    let text = std::str::from_utf8(field).unwrap_or("\u{fffd}");
+    (!is_blank(text)).then_some(text)
+}
+
+/// A field that names something.
+fn name<'r>(row: &'r ByteRecord, place: &Place, notices: &mut Vec<Notice>) -> Option<Cow<'r, str>> {
+    let text = String::from_utf8_lossy(row.get(place.index)?.trim_ascii());
+    clean_name(text, notices).filter(|name| !is_blank(name))
+}
+
+/// A name as a trace can hold it; `None` if it is longer than any name.
+pub(super) fn clean_name<'r>(mut text: Cow<'r, str>, notices: &mut Vec<Notice>) -> Option<Cow<'r, str>> {
+    const MAX_NAME_BYTES: usize = 256;
+    if matches!(text, Cow::Owned(_)) || text.contains('\0') {
+        if !notices.contains(&Notice::NotUtf8) {
+            notices.push(Notice::NotUtf8);
+        }
+        text = Cow::Owned(text.replace('\0', "\u{fffd}"));
+    }
+    (text.len() <= MAX_NAME_BYTES).then_some(text)
+}
+
+fn number(row: &ByteRecord, place: &Place, unit: f64) -> Result<Option<f64>, Problem> {
+    let Some(text) = text(row, place) else { return Ok(None) };
+    let unit = if let Unit::Times(unit) = place.unit { unit } else { unit };
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(Some(value * unit)),
+        _ => Err(Problem::field(Reason::BadNumber, &format!("column {}", place.name), text)),
+    }
+}
+
+fn span(text: &str, place: &Place) -> Result<i64, Problem> {
+    let unit_s = if let Unit::Times(unit_s) = place.unit { unit_s } else { 1.0 };
+    micros(text, unit_s)
+        .ok_or_else(|| Problem::field(Reason::BadNumber, &format!("column {}", place.name), text))
+}
