@@ -20,7 +20,7 @@ pub(super) struct TraceArgs {
 #[derive(clap::Subcommand)]
 enum Command {
     Import(import::ImportArgs),
-    Map(map::MapArgs),
+    Map(Box<map::MapArgs>),
     Generate(generate::GenerateArgs),
     Fit(fit::FitArgs),
     Stats(stats::StatsArgs),
