@@ -32,7 +32,7 @@ a window run as long as their workloads and start at 0, unless told otherwise.
 With --window none all jobs are mapped, of any GPU count and state, and keep submission, GPU count and duration; a job of
 a GPU count that no workload has gets one of the smallest count, which each of its GPUs then is like.")]
 pub(in crate::cli) struct MapArgs {
-    /// philly, saturn, venus, a CSV file, or - for standard input
+    /// A trace with durations: a CSV file (see `aegis-sim trace import`), or - for standard input
     #[arg(value_name = "IN")]
     input: String,
     /// Where the mapped trace goes; - for standard output (the quality then goes to standard error)
