@@ -34,7 +34,7 @@ pub fn read_native(bytes: &[u8]) {
     for job in &trace.jobs {
         writer.write(job).expect("memory takes it");
     }
-    let again = Trace::parse("out", "out.csv", &writer.finish()).expect("what was written can be read");
+    let again = Trace::parse("out", "out.csv", &writer.finish().expect("memory takes it")).expect("what was written can be read");
     let unplaced = |jobs: Vec<TraceJob>| -> Vec<TraceJob> {
         jobs.into_iter().map(|job| TraceJob { line: 0, ..job }).collect()
     };

@@ -1,9 +1,14 @@
 /// The quantile of ascending values by linear interpolation between order statistics; NaN without values.
 pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    quantile_by(sorted.len(), q, |index| sorted[index])
+}
+
+/// The same, of `len` ascending values that are looked up.
+pub(crate) fn quantile_by(len: usize, q: f64, value: impl Fn(usize) -> f64) -> f64 {
+    let Some(last) = len.checked_sub(1) else { return f64::NAN };
     let position = q.clamp(0.0, 1.0) * last as f64;
     let below = position.floor() as usize;
-    let (low, high) = (sorted[below], sorted[(below + 1).min(last)]);
+    let (low, high) = (value(below), value((below + 1).min(last)));
     low + (position - below as f64) * (high - low)
 }
 

@@ -153,9 +153,10 @@ impl<W: Write> TraceWriter<W> {
         self.out.write_all(&text[gap..])
     }
 
-    /// Gives back what was written to.
-    pub fn finish(self) -> W {
-        self.out
+    /// Flushes, and gives back what was written to.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
     }
 }
 
@@ -183,7 +184,7 @@ mod tests {
             let mut writer = TraceWriter::new(Vec::new(), &["from\nhere".to_owned()], columns).unwrap();
             writer.write(&second).unwrap();
             writer.write(&first).unwrap();
-            let bytes = writer.finish();
+            let bytes = writer.finish().unwrap();
             let trace = Trace::parse("t", "t.csv", &bytes).unwrap();
             let mut expected =
                 vec![TraceJob { line: 3, ..second.clone() }, TraceJob { line: 4, ..first.clone() }];

@@ -19,8 +19,8 @@ pub(super) struct TraceArgs {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    Import(import::ImportArgs),
-    Map(map::MapArgs),
+    Import(Box<import::ImportArgs>),
+    Map(Box<map::MapArgs>),
     Generate(generate::GenerateArgs),
     Fit(fit::FitArgs),
     Stats(stats::StatsArgs),

@@ -1,6 +1,6 @@
 //! The published logs that are tables, column by column.
 
-use super::table::{Key, Layout, Unit};
+use super::layout::{Key, Layout, Unit};
 
 const SECONDS: Unit = Unit::Times(1.0);
 

@@ -34,13 +34,14 @@ impl Demand {
     pub fn of(gpus: f64, instances: f64) -> Result<Demand, Reason> {
         // Counts that were divided are not always whole to the last bit.
         let whole = if (gpus - gpus.round()).abs() < 1e-6 { gpus.round() } else { gpus.ceil() };
-        if !(whole * instances > 0.0) {
+        let total = whole * instances;
+        if total.is_nan() || total <= 0.0 {
             return Err(Reason::ZeroGpus);
         }
-        if whole * instances > MAX_GPUS {
+        if total > MAX_GPUS {
             return Err(Reason::TooManyGpus);
         }
-        Ok(Demand { gpus: (whole * instances) as u32, share: None }.with_share(gpus / whole))
+        Ok(Demand { gpus: total as u32, share: None }.with_share(gpus / whole))
     }
 
     /// Shares of 1 and more are whole GPUs.
