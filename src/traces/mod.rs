@@ -1,1 +1,4 @@
 //! Traces from elsewhere: imported, mapped to workloads, made up, described, checked and converted.
+
+pub mod lint;
+pub mod stats;
