@@ -1,4 +1,5 @@
 //! Traces from elsewhere: imported, mapped to workloads, made up, described, checked and converted.
 
+pub mod convert;
 pub mod lint;
 pub mod stats;

@@ -127,6 +127,8 @@ fn text(source: &str, problem: &Problem) -> String {
         let _ =
             writeln!(text, "  {} of them, on lines {}{more}", problem.count, joined(&problem.lines, ", "));
     }
-    let _ = writeln!(text, "  why: {}\n  fix: {}", problem.code.why(), problem.fix);
+    if problem.severity() != Severity::Info {
+        let _ = writeln!(text, "  why: {}\n  fix: {}", problem.code.why(), problem.fix);
+    }
     text
 }

@@ -23,8 +23,9 @@ pub(super) struct Seen {
     pub line: u64,
     pub submit_s: f64,
     pub gpus: f64,
-    /// By the trace, if it is not blank.
+    /// By the trace, if it is not blank, or no number.
     pub duration_s: Option<f64>,
+    pub blank_duration: bool,
     /// By the trace or its workload.
     pub runtime_s: Option<f64>,
 }
@@ -66,8 +67,8 @@ impl Rows {
             }
             // Where a quote swallowed the header, nothing says what the rest is.
             let (Some(line), Some(_)) = (swallowed, &reader) else { break };
-            let line_starts = text.match_indices('\n').map(|(end, _)| end + 1);
-            let Some(next) = line_starts.skip(line as usize - 1).next() else { break };
+            let mut line_starts = text.match_indices('\n').map(|(end, _)| end + 1);
+            let Some(next) = line_starts.nth(line as usize - 1) else { break };
             (from, line_before) = (next, line);
         }
         match reader {
@@ -206,8 +207,9 @@ impl<'a> RowReader<'a> {
         }
         let runtime_s = self.check_workload(line, record, gpus, duration_s, problems);
         if let (Some(submit_s), Some(gpus)) = (submit_s, gpus) {
-            let (gpus, duration_s) = (f64::from(gpus), duration_s.flatten());
-            self.rows.seen.push(Seen { line, submit_s, gpus, duration_s, runtime_s });
+            let (gpus, blank_duration) = (f64::from(gpus), duration_s == Some(None));
+            let duration_s = duration_s.flatten();
+            self.rows.seen.push(Seen { line, submit_s, gpus, duration_s, blank_duration, runtime_s });
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) fn check(rows: &Rows, cluster_gpus: usize, problems: &mut Problems) {
         problems.add(Code::Unsorted, Some(pair[1].line), submit, message);
     }
     if seen.iter().any(|job| job.duration_s.is_some()) {
-        for job in seen.iter().filter(|job| job.duration_s.is_none()) {
+        for job in seen.iter().filter(|job| job.blank_duration) {
             let message = || "blank, where other jobs have a duration".to_owned();
             problems.add(Code::MissingDuration, Some(job.line), duration, message);
         }
