@@ -266,12 +266,10 @@ impl<'a> RowReader<'a> {
             return duration_s?;
         };
         // A duration that is no number is a problem of its own.
-        if let (Some(gpus), None) = (gpus, duration_s?) {
-            if gpus != workload.gpus {
-                let message = || format!("found {gpus}, but {name} was profiled on {}", workload.gpus);
-                problems.add(Code::GpusDiffer, Some(line), of_gpus, message);
-                return None;
-            }
+        if let (Some(gpus), None) = (gpus.filter(|&gpus| gpus != workload.gpus), duration_s?) {
+            let message = || format!("found {gpus}, but {name} was profiled on {}", workload.gpus);
+            problems.add(Code::GpusDiffer, Some(line), of_gpus, message);
+            return None;
         }
         duration_s?.or(Some(workload.solo_runtime_s))
     }

@@ -36,8 +36,11 @@ fn jobs(times: impl IntoIterator<Item = (f64, Option<f64>)>) -> String {
     lines.map(|(i, (submit, s))| format!("j{i},{submit},mnist_bs32_1gpu,1,{},\n", duration(s))).collect()
 }
 
-/// Every code but that of bytes has a text here: code, line, column, text.
-fn cases() -> Vec<(Code, Option<u64>, Option<&'static str>, Vec<u8>)> {
+/// A code, the line and the column that it is found in, and the file.
+type Case = (Code, Option<u64>, Option<&'static str>, Vec<u8>);
+
+/// Every code has one.
+fn cases() -> Vec<Case> {
     let after = |rest: &str| format!("{HEADER}{JOB}{rest}").into_bytes();
     let trace =
         |times: &mut dyn Iterator<Item = (f64, Option<f64>)>| format!("{HEADER}{}", jobs(times)).into_bytes();
