@@ -132,7 +132,11 @@ fn check_header(header: &[String], line: u64, text: &str, problems: &mut Problem
 
 /// Whether a name is as good as another: other than "did you mean", this must not take `gpu_time` for `gpu_share`.
 fn misspelt(name: &str, known: &str) -> bool {
-    let most = if known.len() > 5 { 2 } else { 1 };
+    let most = match known.len() {
+        0..=3 => 0,
+        4..=5 => 1,
+        _ => 2,
+    };
     strsim::damerau_levenshtein(&name.to_lowercase(), known) <= most && !name.is_empty()
 }
 
