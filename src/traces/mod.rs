@@ -1,4 +1,7 @@
 //! Traces from elsewhere: imported, mapped to workloads, made up, described, checked and converted.
 
+pub mod convert;
 pub mod import;
+pub mod lint;
 pub mod map;
+pub mod stats;

@@ -10,8 +10,9 @@ mod writer;
 pub use catalogue::{BUILTIN_CATALOGUE, Catalogue, MemoryEstimates, Workload};
 pub use job::{Job, resolve};
 pub use profile::{Activity, GpuProfile, Metric};
-pub(crate) use table::{Row, Table};
+pub(crate) use table::{Row, Table, never_closes, parse_integer, parse_number, records};
 pub use trace::{BUILTIN_TRACES, Trace, TraceJob};
+pub(crate) use trace::{GANGS, OPTIONAL, REQUIRED, RawTrace, TIMES_S, parse_share};
 pub(crate) use writer::{Cells, OpenRow, RowRenderer};
 pub use writer::{OptionalColumns, TraceWriter};
 

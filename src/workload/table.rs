@@ -1,5 +1,7 @@
 //! A CSV file held as text with the line of every row, so that a message can say where.
 
+use std::ops::RangeInclusive;
+
 use crate::error::{Result, did_you_mean, input_error};
 
 /// A parsed CSV file: a header and rows of as many fields.
@@ -45,19 +47,8 @@ impl Table {
         if !text.is_empty() && !text.ends_with(['\n', '\r']) {
             notes.push(format!("{source}: the last line has no line end; read as a whole line"));
         }
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .trim(csv::Trim::All)
-            .comment(Some(b'#'))
-            .from_reader(text.as_bytes());
-        let mut records = reader.records().map(|record| {
-            let record = record.map_err(|error| input_error!("{source}: not readable as CSV: {error}"))?;
-            // The reader's own line counts from the end of the previous record, before skipped lines.
-            let end = record.position().map_or(0, |p| p.byte() as usize);
-            let skipped = skipped_lines(&text[end..]);
-            Ok((record.position().map_or(0, |p| p.line()) + skipped, record))
-        });
+        let mut records = records(text)
+            .map(|record| record.map_err(|error| input_error!("{source}: not readable as CSV: {error}")));
         let Some(first) = records.next() else {
             return Err(input_error!(
                 "{source} is empty: expected a header line with the columns {}",
@@ -95,7 +86,7 @@ impl Table {
         // Such a record swallows all lines to the end of the file, and may well have enough fields.
         if let Some((line, last)) = rows.last() {
             let start = last.position().map_or(0, |p| p.byte() as usize);
-            if text[start..].matches('"').count() % 2 == 1 {
+            if never_closes(&text[start..]) {
                 return Err(input_error!(
                     "{source}, line {line}: a double quote opens here and never closes; close it, or write \"\" for \
                      a quote that belongs to the text"
@@ -138,6 +129,63 @@ impl Table {
     }
 }
 
+/// The records of CSV text, each with its line: fields are trimmed, and lines that start with `#` are comments.
+pub(crate) fn records(text: &str) -> impl Iterator<Item = csv::Result<(u64, csv::StringRecord)>> {
+    let reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .comment(Some(b'#'))
+        .from_reader(text.as_bytes());
+    reader.into_records().map(move |record| {
+        let record = record?;
+        // The reader's own line counts from the end of the previous record, before skipped lines.
+        let end = record.position().map_or(0, |p| p.byte() as usize);
+        let skipped = skipped_lines(&text[end..]);
+        Ok((record.position().map_or(0, |p| p.line()) + skipped, record))
+    })
+}
+
+/// Whether the record at the start of `text`, behind blank and comment lines, has a field whose quote never closes.
+pub(crate) fn never_closes(text: &str) -> bool {
+    let lines = text.split_inclusive('\n').take(skipped_lines(text) as usize);
+    let record = &text[lines.map(str::len).sum()..];
+    let (mut quoted, mut field_starts) = (false, true);
+    let mut bytes = record.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' if quoted => quoted = bytes.next_if_eq(&b'"').is_some(),
+            b'"' => quoted = field_starts,
+            b'\n' | b'\r' if !quoted => return false,
+            _ => {}
+        }
+        field_starts = byte == b',';
+    }
+    quoted
+}
+
+/// A finite number within `range`, or what was found and expected.
+pub(crate) fn parse_number(text: &str, range: &RangeInclusive<f64>) -> Result<f64, String> {
+    let bounds = || format!("expected a number from {} to {}", range.start(), range.end());
+    let value: f64 =
+        text.parse().map_err(|_| format!("found {text:?}; {}, with a decimal point", bounds()))?;
+    if !value.is_finite() || !range.contains(&value) {
+        return Err(format!("found {text}; {}", bounds()));
+    }
+    // -0.0 passes the check for negatives and would print as such.
+    Ok(value + 0.0)
+}
+
+/// A whole number within `range`, or what was found and expected.
+pub(crate) fn parse_integer(text: &str, range: &RangeInclusive<u32>) -> Result<u32, String> {
+    match text.parse() {
+        Ok(value) if range.contains(&value) => Ok(value),
+        _ => {
+            Err(format!("found {text:?}; expected a whole number from {} to {}", range.start(), range.end()))
+        }
+    }
+}
+
 /// Blank and comment lines at the start of `text`.
 fn skipped_lines(text: &str) -> u64 {
     text.split_inclusive('\n')
@@ -165,40 +213,32 @@ impl<'a> Row<'a> {
         self.text(column).ok_or_else(|| input_error!("{}: blank; a value is needed", self.place(column)))
     }
 
-    /// A finite number within `range`, `None` where blank.
-    pub fn number(&self, column: &str, range: std::ops::RangeInclusive<f64>) -> Result<Option<f64>> {
-        let Some(text) = self.text(column) else { return Ok(None) };
-        let bounds = format!("expected a number from {} to {}", range.start(), range.end());
-        let value: f64 = text.parse().map_err(|_| {
-            input_error!("{}: found {text:?}; {bounds}, with a decimal point", self.place(column))
-        })?;
-        if !value.is_finite() || !range.contains(&value) {
-            return Err(input_error!("{}: found {text}; {bounds}", self.place(column)));
-        }
-        // -0.0 passes the check for negatives and would print as such.
-        Ok(Some(value + 0.0))
+    /// The field as a parser has it, `None` where blank.
+    pub fn parsed<T>(
+        &self,
+        column: &str,
+        parse: impl FnOnce(&str) -> Result<T, String>,
+    ) -> Result<Option<T>> {
+        let parsed = self.text(column).map(parse).transpose();
+        parsed.map_err(|problem| input_error!("{}: {problem}", self.place(column)))
     }
 
-    pub fn required_number(&self, column: &str, range: std::ops::RangeInclusive<f64>) -> Result<f64> {
+    /// A finite number within `range`, `None` where blank.
+    pub fn number(&self, column: &str, range: RangeInclusive<f64>) -> Result<Option<f64>> {
+        self.parsed(column, |text| parse_number(text, &range))
+    }
+
+    pub fn required_number(&self, column: &str, range: RangeInclusive<f64>) -> Result<f64> {
         self.number(column, range)?
             .ok_or_else(|| input_error!("{}: blank; a number is needed", self.place(column)))
     }
 
     /// A whole number within `range`, `None` where blank.
-    pub fn integer(&self, column: &str, range: std::ops::RangeInclusive<u32>) -> Result<Option<u32>> {
-        let Some(text) = self.text(column) else { return Ok(None) };
-        match text.parse() {
-            Ok(value) if range.contains(&value) => Ok(Some(value)),
-            _ => Err(input_error!(
-                "{}: found {text:?}; expected a whole number from {} to {}",
-                self.place(column),
-                range.start(),
-                range.end()
-            )),
-        }
+    pub fn integer(&self, column: &str, range: RangeInclusive<u32>) -> Result<Option<u32>> {
+        self.parsed(column, |text| parse_integer(text, &range))
     }
 
-    pub fn required_integer(&self, column: &str, range: std::ops::RangeInclusive<u32>) -> Result<u32> {
+    pub fn required_integer(&self, column: &str, range: RangeInclusive<u32>) -> Result<u32> {
         self.integer(column, range)?
             .ok_or_else(|| input_error!("{}: blank; a whole number is needed", self.place(column)))
     }
@@ -214,6 +254,22 @@ mod tests {
         let table = Table::parse("t.csv", text.as_bytes(), &["a", "b"]).unwrap();
         let lines: Vec<u64> = table.rows().map(|r| r.line()).collect();
         assert_eq!(lines, [4, 7, 8, 10]);
+    }
+
+    #[test]
+    fn only_a_quote_that_opens_the_last_record_to_the_end_of_the_file_is_refused() {
+        for (last, closes) in [
+            ("\"x\",1\n", true),
+            ("\"x\"\"y\",1\n", true),
+            ("5\" disk,1\n", true),
+            ("# 5\" disk\n\nx,1\n# \"\n", true),
+            ("\"x,1\n", false),
+            ("x,\"1\ny,\"\"2\n", false),
+            ("x,\"", false),
+        ] {
+            let parsed = Table::parse("t.csv", format!("a,b\n{last}").as_bytes(), &["a"]);
+            assert_eq!(parsed.is_ok(), closes, "{last}");
+        }
     }
 
     #[test]

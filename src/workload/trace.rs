@@ -1,9 +1,11 @@
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use super::MAX_SPAN_S;
-use super::table::{Row, Table};
+use super::table::{Row, Table, parse_number};
 use crate::error::{Error, Result, did_you_mean, input_error};
 
 /// One line of a trace.
@@ -48,19 +50,34 @@ pub const BUILTIN_TRACES: [(&str, &str); 3] = [
     ("venus", include_str!("../../traces/venus.csv")),
 ];
 
-const REQUIRED: &[&str] = &["job_id", "submit_s", "workload", "gpus"];
+/// The columns of a trace file.
+pub(crate) const REQUIRED: &[&str] = &["job_id", "submit_s", "workload", "gpus"];
+pub(crate) const OPTIONAL: &[&str] = &["duration_s", "gpu_share", "user", "vc", "state"];
+/// Of `submit_s` and `duration_s`, and of `gpus`.
+pub(crate) const TIMES_S: RangeInclusive<f64> = 0.0..=MAX_SPAN_S;
+pub(crate) const GANGS: RangeInclusive<u32> = 1..=u16::MAX as u32;
 
-impl Trace {
+/// A trace file, not parsed.
+pub(crate) struct RawTrace {
+    pub name: String,
+    /// The file, for messages.
+    pub source: String,
+    pub bytes: Cow<'static, [u8]>,
+}
+
+impl RawTrace {
     /// A built-in trace by name, a file by path, or standard input for `-`.
-    pub fn open(name: &str) -> Result<Trace> {
+    pub fn open(name: &str) -> Result<RawTrace> {
         if let Some((builtin, text)) = BUILTIN_TRACES.iter().find(|(builtin, _)| *builtin == name) {
-            return Self::parse(builtin, &format!("traces/{builtin}.csv"), text.as_bytes());
+            let source = format!("traces/{builtin}.csv");
+            return Ok(RawTrace { name: (*builtin).to_owned(), source, bytes: text.as_bytes().into() });
         }
         if name == "-" {
             let mut bytes = Vec::new();
             let read = std::io::stdin().lock().read_to_end(&mut bytes);
             read.map_err(|e| Error::read(Path::new("standard input"), e))?;
-            return Self::parse("stdin", "standard input", &bytes);
+            let (name, source) = ("stdin".to_owned(), "standard input".to_owned());
+            return Ok(RawTrace { name, source, bytes: bytes.into() });
         }
         let path = Path::new(name);
         if !path.exists() && !name.contains(['/', '\\', '.']) {
@@ -73,7 +90,15 @@ impl Trace {
         }
         let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
         let stem = path.file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
-        Self::parse(&stem, name, &bytes)
+        Ok(RawTrace { name: stem.into_owned(), source: name.to_owned(), bytes: bytes.into() })
+    }
+}
+
+impl Trace {
+    /// A built-in trace by name, a file by path, or standard input for `-`.
+    pub fn open(name: &str) -> Result<Trace> {
+        let raw = RawTrace::open(name)?;
+        Self::parse(&raw.name, &raw.source, &raw.bytes)
     }
 
     /// Parses a trace. Jobs out of order are sorted by submission (stably), with a note.
@@ -150,11 +175,11 @@ impl Trace {
 fn job(row: Row<'_>, job_id: &str) -> Result<TraceJob> {
     Ok(TraceJob {
         job_id: job_id.to_owned(),
-        submit_s: row.required_number("submit_s", 0.0..=MAX_SPAN_S)?,
+        submit_s: row.required_number("submit_s", TIMES_S)?,
         workload: row.text("workload").unwrap_or_default().to_owned(),
-        gpus: row.required_integer("gpus", 1..=u32::from(u16::MAX))?,
-        duration_s: row.number("duration_s", 0.0..=MAX_SPAN_S)?,
-        gpu_share: gpu_share(row)?,
+        gpus: row.required_integer("gpus", GANGS)?,
+        duration_s: row.number("duration_s", TIMES_S)?,
+        gpu_share: row.parsed("gpu_share", parse_share)?.flatten(),
         user: row.text("user").map(str::to_owned),
         vc: row.text("vc").map(str::to_owned),
         state: row.text("state").map(str::to_owned),
@@ -163,13 +188,10 @@ fn job(row: Row<'_>, job_id: &str) -> Result<TraceJob> {
 }
 
 /// `None` for whole GPUs.
-fn gpu_share(row: Row<'_>) -> Result<Option<f64>> {
-    match row.number("gpu_share", 0.0..=1.0)? {
-        Some(0.0) => Err(input_error!(
-            "{}: found 0; expected the share of each GPU that the job was given, above 0 to 1",
-            row.place("gpu_share")
-        )),
-        share => Ok(share.filter(|&share| share < 1.0)),
+pub(crate) fn parse_share(text: &str) -> Result<Option<f64>, String> {
+    match parse_number(text, &(0.0..=1.0))? {
+        0.0 => Err("found 0; expected the share of each GPU that the job was given, above 0 to 1".to_owned()),
+        share => Ok((share < 1.0).then_some(share)),
     }
 }
 

@@ -3,6 +3,8 @@
 //! Deterministic to the byte, and independent of the machine's fonts: DejaVu Sans is embedded.
 
 mod activity;
+mod arrivals;
+mod bars;
 mod conditions;
 mod ecdf;
 mod ecdf_panels;
@@ -29,6 +31,8 @@ mod timeline;
 use std::path::{Path, PathBuf};
 
 pub use activity::activity;
+pub use arrivals::{ArrivalPanel, arrivals};
+pub use bars::{BarPanel, bars};
 pub use conditions::{ConditionGroup, ConditionPanel, conditions};
 pub use ecdf::{Quantity, ecdf};
 pub use ecdf_panels::{EcdfPanel, Twins, ecdf_panels};
