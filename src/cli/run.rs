@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use super::args::{FormatArg, SettingsArgs};
 use super::compare::COLUMNS;
 use super::figures::distributions;
-use super::output::{make_dir, note, note_missing_estimates, open_trace, print};
+use super::output::{make_dir, note_given_up, note_missing_estimates, note_oversized, open_trace, print};
 use crate::error::Result;
 use crate::metrics::Summary;
 use crate::policy::PolicySpec;
@@ -51,6 +51,7 @@ impl RunArgs {
         let settings = self.settings.load()?;
         let params = settings.params(&policy)?;
         let world = settings.world(&open_trace(&self.trace)?)?;
+        note_oversized(&world);
         note_missing_estimates(&world, &policy, &params);
         let seed = settings.seed;
         let record = match &self.out {
@@ -74,10 +75,7 @@ impl RunArgs {
         if let Some(dir) = &self.out {
             atomic::write(&dir.join("summary.json"), json.as_bytes())?;
         }
-        for job in record.jobs.iter().filter(|job| !job.completed()) {
-            let reason = job.given_up.unwrap_or_default();
-            note(&format!("job {} ({}) was given up: {reason}", job.id, job.workload));
-        }
+        note_given_up(&record);
         print(&match self.format.format {
             Format::Json => json,
             format => {

@@ -44,7 +44,9 @@ impl Policy for Aegis {
                 continue;
             }
             // Last, as it is the only filter that costs anything.
-            if let Some(reason) = filtered.then(|| pressure::rejection(gpu, risks, params)).flatten() {
+            if let Some(reason) =
+                filtered.then(|| pressure::rejection(gpu, risks, params, out.terse)).flatten()
+            {
                 out.reject(gpu, reason, Recheck::At(observation.next_sample()));
                 continue;
             }
