@@ -10,7 +10,7 @@ use aegis_sim::model::Model;
 use aegis_sim::policy::{PolicySpec, resolve_params};
 use aegis_sim::sim::{NoObserver, RunRecord, World, makespan_bound, simulate};
 use aegis_sim::workload::{Catalogue, Trace};
-use common::{aegis_sim, fails, run, succeeds};
+use common::{Log, aegis_sim, fails, run, succeeds};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Exp, LogNormal, Uniform};
@@ -107,6 +107,24 @@ fn a_gang_of_4096_gpus_runs_where_a_server_has_them() {
         let record = replay(&world, policy);
         assert!(record.jobs.iter().all(|job| job.completed()), "{policy}");
         assert_eq!(record.gpus_of(&record.attempts[2]).len(), 4096);
+    }
+}
+
+/// Unwatched, a run takes short cuts around figures that nobody reads.
+#[test]
+fn watching_changes_nothing() {
+    let world = world(&production_trace(600), &servers(3, 8));
+    let settings = ["telemetry_blind_gpu=1".to_owned()];
+    for policy in ["horus", "aegis", "aegis+lug", "aegis+smi60+bf", "aegis+peak-mem"] {
+        for settings in [&[][..], &settings[..]] {
+            let policy: PolicySpec = policy.parse().unwrap();
+            let params = resolve_params(&policy, &[], settings).unwrap();
+            let mut log = Log::default();
+            let watched = simulate(&world, &policy, &params, 3, &mut log).unwrap();
+            let unwatched = simulate(&world, &policy, &params, 3, &mut NoObserver).unwrap();
+            assert!(watched.attempts.iter().any(|attempt| attempt.collocated));
+            assert_eq!(format!("{watched:?}"), format!("{unwatched:?}"), "{policy} {settings:?}");
+        }
     }
 }
 

@@ -3,7 +3,9 @@ use std::path::{Path, PathBuf};
 use super::args::{FormatArg, SettingsArgs};
 use super::compare::COLUMNS;
 use super::figures::distributions;
-use super::output::{make_dir, note_given_up, note_missing_estimates, note_oversized, open_trace, print};
+use super::output::{
+    make_dir, note, note_given_up, note_missing_estimates, note_oversized, open_trace, print,
+};
 use crate::error::Result;
 use crate::metrics::Summary;
 use crate::policy::PolicySpec;
@@ -21,7 +23,7 @@ use crate::sim::{NoObserver, RunRecord, simulate};
   zcat my.csv.gz | aegis-sim run --trace - --policy lucid --format json
 
 With --out: jobs.csv, attempts.csv, summary.json, events.jsonl and the figures timeline, activity, jct and
-slowdown as SVG and PNG. docs/formats.md lists their columns.")]
+slowdown as SVG and PNG (no timeline of very many jobs). docs/formats.md lists their columns.")]
 pub(super) struct RunArgs {
     /// philly, saturn, venus, a CSV file, or - for standard input
     #[arg(long)]
@@ -40,7 +42,16 @@ pub(super) struct RunArgs {
 
 /// Draws the figures of a run.
 fn figures(dir: &Path, record: &RunRecord, series: &ActivitySeries) -> Result<()> {
-    plot::write(dir, "timeline", &plot::timeline(record))?;
+    if plot::too_many_for_timeline(record) {
+        plot::remove(dir, "timeline")?;
+        note(&format!(
+            "no figure timeline: {} jobs on {} GPUs are more than it could show; attempts.csv has them",
+            record.jobs.len(),
+            record.gpus.len()
+        ));
+    } else {
+        plot::write(dir, "timeline", &plot::timeline(record))?;
+    }
     plot::write(dir, "activity", &plot::activity(record, series))?;
     distributions(dir, "", &[record])
 }
