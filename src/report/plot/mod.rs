@@ -62,7 +62,7 @@ pub fn write(dir: &Path, name: &str, figure: &Figure) -> Result<Vec<PathBuf>> {
         .collect()
 }
 
-/// Removes the files that [`write`] makes, where they are there: those of an earlier run would be taken for this one's.
+/// Removes the files that [`write()`] makes, where they are there: those of an earlier run would be taken for this one's.
 ///
 /// # Errors
 /// [`Error::Write`] if there is one that cannot be removed.
