@@ -57,6 +57,17 @@ pub struct GpuView {
     pub residents: Vec<usize>,
 }
 
+impl GpuView {
+    /// Neither under observation nor reserved.
+    pub fn is_available(&self, now: Time) -> bool {
+        match self.availability {
+            Availability::Now => true,
+            Availability::At(until) => until <= now,
+            Availability::AwaitingActivity | Availability::Reserved => false,
+        }
+    }
+}
+
 /// All that a policy may look at. It holds no reference to the truth of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Observation<'a> {
