@@ -150,7 +150,7 @@ fn events_of_one_instant_come_in_the_documented_order() {
             (3, &What::Complete),
             (2, &What::OutOfMemory),
             (2, &What::Recover),
-            (4, &What::Submit { server: 0 }),
+            (4, &What::Submit { server: Some(0) }),
             (1, &What::FirstActivity),
             (0, &What::MemoryGrowth),
             // The recovery queue comes first; then the other idle GPU, where the job is active at once.

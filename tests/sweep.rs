@@ -245,8 +245,7 @@ fn failing_runs_are_results() {
     // Two jobs of three need two GPUs.
     let trace = "job_id,submit_s,workload,gpus\na,0,mnist_bs32_1gpu,1\nb,5,resnet50_cifar100_bs128_2gpu,2\n";
     scratch.write("gangs.csv", trace);
-    let text =
-        "schema_version = 1\ntraces = [\"gangs.csv\"]\npolicies = [\"aegis\"]\n[axes]\ngpu_count = [1, 2]\n";
+    let text = "schema_version = 1\ntraces = [\"gangs.csv\"]\npolicies = [\"aegis\"]\noversized_jobs = \"refuse\"\n[axes]\ngpu_count = [1, 2]\n";
     let name = |workload: &str| trace.replace("resnet50_cifar100_bs128_2gpu", workload);
     let two = succeeds(&["list", "workloads", "--format", "csv"]);
     let workload =
@@ -263,7 +262,7 @@ fn failing_runs_are_results() {
     assert_eq!(results.lines().count(), 3);
     assert!(results.contains("than the largest server has (1)"), "{results}");
     fails(1, &["sweep", &experiment, "--out", &out, "--resume"], &["1 runs failed"]);
-    let dropping = scratch.write("d.toml", &text.replace("[axes]", "oversized_jobs = \"drop\"\n[axes]"));
+    let dropping = scratch.write("d.toml", &text.replace("\"refuse\"", "\"drop\""));
     succeeds(&["sweep", &dropping, "--out", &scratch.text("dropped")]);
 }
 
@@ -420,8 +419,9 @@ fn edited_descriptions_are_refused() {
 fn failures_name_files_as_the_experiment_does() {
     let scratch = Scratch::new();
     scratch.write("gangs.csv", "job_id,submit_s,workload,gpus,duration_s\na,0,mnist_bs32_1gpu,4,60\n");
-    let experiment =
-        scratch.write("e.toml", "schema_version = 1\ntraces = [\"gangs.csv\"]\npolicies = [\"aegis\"]\n");
+    let text =
+        "schema_version = 1\ntraces = [\"gangs.csv\"]\npolicies = [\"aegis\"]\noversized_jobs = \"refuse\"\n";
+    let experiment = scratch.write("e.toml", text);
     fails(
         1,
         &["sweep", &experiment, "--out", &scratch.text("here")],

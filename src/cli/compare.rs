@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::args::{FormatArg, SettingsArgs, policies};
 use super::figures::distributions_by_trace;
-use super::output::{make_dir, note_missing_estimates, open_traces, print};
+use super::output::{make_dir, note_missing_estimates, note_oversized, open_traces, print};
 use crate::error::Result;
 use crate::experiment::sweep::GEOMEAN;
 use crate::experiment::{Comparison, compare};
@@ -69,6 +69,7 @@ impl CompareArgs {
         let settings = self.settings.load()?;
         let traces = open_traces(&self.trace, &[GEOMEAN])?;
         let worlds = traces.iter().map(|trace| settings.world(trace)).collect::<Result<Vec<_>>>()?;
+        worlds.iter().for_each(note_oversized);
         for policy in &policies {
             let params = settings.params(policy)?;
             worlds.iter().for_each(|world| note_missing_estimates(world, policy, &params));

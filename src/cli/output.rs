@@ -5,7 +5,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::error::{Error, Result, input_error};
 use crate::policy::{MemorySource, Params, PolicyKind, PolicySpec};
-use crate::sim::World;
+use crate::sim::{Oversized, RunRecord, World};
 use crate::workload::Trace;
 
 /// Prints to standard output. A reader that has gone away (`| head`) is no error.
@@ -80,6 +80,35 @@ pub(super) fn note_missing_estimates(world: &World, policy: &PolicySpec, params:
              estimate columns",
             world.trace_name
         ));
+    }
+}
+
+/// Says so where jobs need more GPUs at once than any server has.
+pub(super) fn note_oversized(world: &World) {
+    let Some(Oversized { jobs, first, largest_gpus, largest_server_gpus }) = world.oversized() else {
+        return;
+    };
+    note(&format!(
+        "{}: {jobs} of {} jobs need more GPUs than the largest server has ({largest_server_gpus}; up to {largest_gpus} \
+         needed; first: job {first}) and a job never spans servers: given up as they are submitted",
+        world.trace_name,
+        world.jobs.len()
+    ));
+}
+
+/// Of jobs that a run gives up one by one, as many are named.
+const NAMED: usize = 10;
+
+/// Names the jobs that a run gave up after it had tried them; of many, the first.
+pub(super) fn note_given_up(record: &RunRecord) {
+    let mut given_up =
+        record.jobs.iter().filter(|job| job.attempts > 0).filter_map(|job| Some((job, job.given_up?)));
+    for (job, reason) in given_up.by_ref().take(NAMED) {
+        note(&format!("job {} ({}) was given up: {reason}", job.id, job.workload));
+    }
+    let more = given_up.count();
+    if more > 0 {
+        note(&format!("{more} more jobs were given up; the reason of each stands in jobs.csv of --out"));
     }
 }
 

@@ -3,7 +3,9 @@ use std::path::{Path, PathBuf};
 use super::args::{FormatArg, SettingsArgs};
 use super::compare::COLUMNS;
 use super::figures::distributions;
-use super::output::{make_dir, note, note_missing_estimates, open_trace, print};
+use super::output::{
+    make_dir, note, note_given_up, note_missing_estimates, note_oversized, open_trace, print,
+};
 use crate::error::Result;
 use crate::metrics::Summary;
 use crate::policy::PolicySpec;
@@ -21,7 +23,7 @@ use crate::sim::{NoObserver, RunRecord, simulate};
   zcat my.csv.gz | aegis-sim run --trace - --policy lucid --format json
 
 With --out: jobs.csv, attempts.csv, summary.json, events.jsonl and the figures timeline, activity, jct and
-slowdown as SVG and PNG. docs/formats.md lists their columns.")]
+slowdown as SVG and PNG (no timeline of very many jobs). docs/formats.md lists their columns.")]
 pub(super) struct RunArgs {
     /// philly, saturn, venus, a CSV file, or - for standard input
     #[arg(long)]
@@ -40,7 +42,16 @@ pub(super) struct RunArgs {
 
 /// Draws the figures of a run.
 fn figures(dir: &Path, record: &RunRecord, series: &ActivitySeries) -> Result<()> {
-    plot::write(dir, "timeline", &plot::timeline(record))?;
+    if plot::too_many_for_timeline(record) {
+        plot::remove(dir, "timeline")?;
+        note(&format!(
+            "no figure timeline: {} jobs on {} GPUs are more than it could show; attempts.csv has them",
+            record.jobs.len(),
+            record.gpus.len()
+        ));
+    } else {
+        plot::write(dir, "timeline", &plot::timeline(record))?;
+    }
     plot::write(dir, "activity", &plot::activity(record, series))?;
     distributions(dir, "", &[record])
 }
@@ -51,6 +62,7 @@ impl RunArgs {
         let settings = self.settings.load()?;
         let params = settings.params(&policy)?;
         let world = settings.world(&open_trace(&self.trace)?)?;
+        note_oversized(&world);
         note_missing_estimates(&world, &policy, &params);
         let seed = settings.seed;
         let record = match &self.out {
@@ -74,10 +86,7 @@ impl RunArgs {
         if let Some(dir) = &self.out {
             atomic::write(&dir.join("summary.json"), json.as_bytes())?;
         }
-        for job in record.jobs.iter().filter(|job| !job.completed()) {
-            let reason = job.given_up.unwrap_or_default();
-            note(&format!("job {} ({}) was given up: {reason}", job.id, job.workload));
-        }
+        note_given_up(&record);
         print(&match self.format.format {
             Format::Json => json,
             format => {

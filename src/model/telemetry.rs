@@ -116,6 +116,11 @@ impl Sampler {
         (second + self.phase_s).div_euclid(self.dwell_s)
     }
 
+    /// The first second after a dwell.
+    pub fn dwell_end(&self, dwell: i64) -> i64 {
+        (dwell + 1) * self.dwell_s - self.phase_s
+    }
+
     /// What the values of a dwell are scaled by in the closing phase.
     pub fn closing_activity(&self) -> f64 {
         self.closing_activity
@@ -123,8 +128,17 @@ impl Sampler {
 
     /// The values of a dwell, in the order of [`Metric`](crate::workload::Metric).
     pub fn values(&self, dwell: i64) -> [f64; SAMPLED_METRICS] {
-        let level = counter_uniform(self.seed, Stream::Activity, self.job, dwell as u64);
+        let level = self.level(dwell);
         std::array::from_fn(|metric| self.curves[metric].quantile(level))
+    }
+
+    /// One of a dwell's values.
+    pub fn value(&self, dwell: i64, metric: usize) -> f64 {
+        self.curves[metric].quantile(self.level(dwell))
+    }
+
+    fn level(&self, dwell: i64) -> f64 {
+        counter_uniform(self.seed, Stream::Activity, self.job, dwell as u64)
     }
 }
 

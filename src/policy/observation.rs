@@ -57,6 +57,17 @@ pub struct GpuView {
     pub residents: Vec<usize>,
 }
 
+impl GpuView {
+    /// Neither under observation nor reserved.
+    pub fn is_available(&self, now: Time) -> bool {
+        match self.availability {
+            Availability::Now => true,
+            Availability::At(until) => until <= now,
+            Availability::AwaitingActivity | Availability::Reserved => false,
+        }
+    }
+}
+
 /// All that a policy may look at. It holds no reference to the truth of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Observation<'a> {
@@ -85,6 +96,11 @@ impl<'a> Observation<'a> {
 pub trait RiskSource {
     /// The risk of a metric on a GPU over the last samples: the mean of their mean, median, p95 and EWMA.
     fn risk(&mut self, gpu: usize, metric: Metric) -> f64;
+
+    /// Whether the risk is at a threshold or above, which may be known without working it out.
+    fn reaches(&mut self, gpu: usize, metric: Metric, threshold: f64) -> bool {
+        self.risk(gpu, metric) >= threshold
+    }
 }
 
 /// When a job that could not be placed is worth another look.
@@ -201,6 +217,8 @@ pub struct Placement {
     /// GPUs that were not taken, with the reason.
     pub rejections: Vec<(usize, Rejection)>,
     pub recheck: Option<Recheck>,
+    /// Nobody reads the figures of rejections: those that take work may be NaN.
+    pub terse: bool,
     candidates: Vec<(f64, f64, usize)>,
 }
 

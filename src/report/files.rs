@@ -13,6 +13,7 @@ pub fn job_rows(record: &RunRecord) -> Vec<Row> {
         .iter()
         .map(|job| {
             let completed = job.completed();
+            let attempted = |value: Value| if job.attempts > 0 { value } else { Value::Null };
             let when_completed = |figure: fn(&JobRecord) -> f64| {
                 if completed { Value::from(figure(job)) } else { Value::Null }
             };
@@ -20,18 +21,18 @@ pub fn job_rows(record: &RunRecord) -> Vec<Row> {
                 ("job_id", job.id.as_str().into()),
                 ("workload", job.workload.as_str().into()),
                 ("gpus", job.gpus.into()),
-                ("server", job.server.into()),
+                ("server", attempted(job.server.into())),
                 ("submit_s", job.submit.as_s().into()),
-                ("first_dispatch_s", job.first_dispatch.as_s().into()),
-                ("first_launch_s", job.first_launch.as_s().into()),
+                ("first_dispatch_s", attempted(job.first_dispatch.as_s().into())),
+                ("first_launch_s", attempted(job.first_launch.as_s().into())),
                 ("end_s", job.end.as_s().into()),
                 ("outcome", if completed { "completed" } else { "given_up" }.into()),
                 ("reason", job.given_up.into()),
                 ("attempts", job.attempts.into()),
                 ("solo_runtime_s", job.solo_runtime.as_s().into()),
-                ("initial_queue_wait_s", job.initial_queue_wait_s().into()),
-                ("queue_wait_s", job.queue_wait_s().into()),
-                ("execution_time_s", job.execution_time_s().into()),
+                ("initial_queue_wait_s", attempted(job.initial_queue_wait_s().into())),
+                ("queue_wait_s", attempted(job.queue_wait_s().into())),
+                ("execution_time_s", attempted(job.execution_time_s().into())),
                 ("jct_s", when_completed(JobRecord::jct_s)),
                 ("slowdown", when_completed(JobRecord::slowdown)),
                 ("normalized_jct", when_completed(JobRecord::normalized_jct)),

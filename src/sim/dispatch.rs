@@ -42,6 +42,7 @@ impl Run<'_> {
             last_gpu: scheduler.last_gpu,
         };
         let mut risks = self.telemetry.risks(scheduler.first_gpu, second);
+        self.placement.terse = !observer.watches();
         let policy = self.policy.as_ref();
         match policy::decide(policy, &observation, &request, &mut risks, &self.params, &mut self.placement) {
             Decision::Wait(recheck) => {
@@ -258,11 +259,7 @@ impl Run<'_> {
         let views = &self.loops[state.server].views;
         let larger = views.iter().filter(|view| view.capacity_mib > state.outgrown_mib).count();
         if state.forced_idle && larger < state.gpus.len() {
-            let reason = "out of memory although it had its GPUs for itself";
-            state.phase = Phase::Done;
-            self.record.jobs[job].given_up = Some(reason);
-            self.emit(observer, Some(job), EventKind::GiveUp { reason });
-            return;
+            return self.give_up(job, "out of memory although it had its GPUs for itself", observer);
         }
         // Once forced onto idle GPUs a job stays so, and moves on to larger ones. Alone on a GPU it was as good as
         // forced: no floor that this GPU could offer is safe.
@@ -282,6 +279,12 @@ impl Run<'_> {
         scheduler.queued_gpu_us += gpu_us;
         self.emit(observer, Some(job), EventKind::Recover { floor_mib });
         self.request_tick(server, self.now);
+    }
+
+    pub(super) fn give_up(&mut self, job: usize, reason: &'static str, observer: &mut dyn Observer) {
+        self.states[job].phase = Phase::Done;
+        self.record.jobs[job].given_up = Some(reason);
+        self.emit(observer, Some(job), EventKind::GiveUp { reason });
     }
 
     pub(super) fn tell_gpu(&self, gpu: usize, observer: &mut dyn Observer) {

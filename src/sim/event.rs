@@ -14,8 +14,9 @@ pub struct Event<'a> {
 /// What happened. GPUs are numbered through all servers.
 #[derive(Debug, Clone, Copy)]
 pub enum EventKind<'a> {
+    /// `None` where no server can hold the job.
     Submit {
-        server: usize,
+        server: Option<usize>,
     },
     /// The job at the head of the queue was not placed on this GPU. Repeated only when the kind of reason
     /// changes.

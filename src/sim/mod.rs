@@ -19,7 +19,7 @@ pub use bound::{MakespanBound, makespan_bound};
 pub use event::{Event, EventKind, NoObserver, Observer};
 pub use record::{Attempt, GpuRecord, JobRecord, Outcome, RunRecord};
 pub use run::{Class, Run};
-pub use world::World;
+pub use world::{Oversized, World};
 
 use crate::error::Result;
 use crate::policy::{Params, PolicySpec};

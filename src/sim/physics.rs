@@ -167,6 +167,7 @@ impl Run<'_> {
             let gpu = self.states[job].gpus[i];
             self.gpus[gpu].saturation = self.saturation(gpu);
         }
+        self.rounds += 1;
         for i in 0..self.states[job].gpus.len() {
             let gpu = self.states[job].gpus[i];
             self.update_rates_on(gpu, job, observer);
@@ -177,15 +178,25 @@ impl Run<'_> {
     /// Of the jobs on one GPU. Tells of the other GPUs of gangs among them, unless `cause` is on those too.
     fn update_rates_on(&mut self, gpu: usize, cause: usize, observer: &mut dyn Observer) {
         for k in 0..self.gpus[gpu].residents.len() {
-            let resident = self.gpus[gpu].residents[k];
-            if resident.active && self.update_rate(resident.job, observer) {
-                self.tell_other_gpus(resident.job, cause, observer);
+            let resident = &self.gpus[gpu].residents[k];
+            let (job, active) = (resident.job, resident.active);
+            // Rates do not depend on each other: one that was worked out in this round is not to be again, which matters
+            // to gangs of thousands.
+            if !active || self.states[job].rated == self.rounds {
+                continue;
+            }
+            self.states[job].rated = self.rounds;
+            if self.update_rate(job, observer) {
+                self.tell_other_gpus(job, cause, observer);
             }
         }
     }
 
     /// A gang's pace changed: tells of its GPUs that `job` is not on.
     fn tell_other_gpus(&self, gang: usize, job: usize, observer: &mut dyn Observer) {
+        if gang == job || !observer.watches() {
+            return;
+        }
         for &gpu in self.states[gang].gpus.iter().filter(|gpu| !self.states[job].gpus.contains(gpu)) {
             self.tell_gpu(gpu, observer);
         }

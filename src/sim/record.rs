@@ -44,6 +44,7 @@ pub struct JobRecord {
     pub id: String,
     pub workload: String,
     pub gpus: usize,
+    /// That of a job without attempts is 0, and its dispatch, launch and end are its submission.
     pub server: usize,
     pub submit: Time,
     pub solo_runtime: Time,

@@ -4,7 +4,7 @@ use super::event::{Event, EventKind, Observer};
 use super::record::{Attempt, GpuRecord, JobRecord, RunRecord};
 use super::running::{JobState, Phase};
 use super::telemetry::TelemetryStore;
-use super::world::World;
+use super::world::{Oversized, World};
 use crate::cluster::{GpuState, ServerSpec};
 use crate::engine::{EventQueue, Handle, Key, Time};
 use crate::error::{Result, input_error};
@@ -82,6 +82,8 @@ pub struct Run<'w> {
     pub(super) blind: Vec<bool>,
     pub(super) telemetry: TelemetryStore,
     pub(super) states: Vec<JobState>,
+    /// How often rates were worked out.
+    pub(super) rounds: u64,
     pub(super) placement: Placement,
     pub(super) record: RunRecord,
 }
@@ -126,6 +128,8 @@ impl<'w> Run<'w> {
             ));
         }
         let jobs = &world.jobs;
+        // Of jobs that are given up at once, however many they would need.
+        let held_gpus = |job: usize| if world.is_oversized(job) { 0 } else { jobs[job].gpus };
         Ok(Run {
             world,
             params: params.clone(),
@@ -139,7 +143,8 @@ impl<'w> Run<'w> {
             telemetry: TelemetryStore::new(&blind, params.telemetry_samples as usize, start, combinations),
             gpus,
             blind,
-            states: jobs.iter().map(|job| JobState::new(job.gpus)).collect(),
+            states: (0..jobs.len()).map(|job| JobState::new(held_gpus(job))).collect(),
+            rounds: 0,
             placement: Placement::default(),
             record: RunRecord {
                 trace: world.trace_name.clone(),
@@ -147,7 +152,7 @@ impl<'w> Run<'w> {
                 seed,
                 jobs: jobs.iter().enumerate().map(|(i, job)| job_record(job, world.workload(i))).collect(),
                 attempts: Vec::with_capacity(jobs.len() + jobs.len() / 4),
-                attempt_gpus: Vec::with_capacity(jobs.iter().map(|job| job.gpus).sum::<usize>() * 5 / 4),
+                attempt_gpus: Vec::with_capacity((0..jobs.len()).map(held_gpus).sum::<usize>() * 5 / 4),
                 gpus: Vec::new(),
                 events: 0,
                 start,
@@ -203,10 +208,14 @@ impl<'w> Run<'w> {
     }
 
     fn arrival(&mut self, job: usize, observer: &mut dyn Observer) {
+        if self.world.is_oversized(job) {
+            self.emit(observer, Some(job), EventKind::Submit { server: None });
+            return self.give_up(job, Oversized::REASON, observer);
+        }
         let server = self.route(job);
         self.states[job].server = server;
         self.record.jobs[job].server = server;
-        self.emit(observer, Some(job), EventKind::Submit { server });
+        self.emit(observer, Some(job), EventKind::Submit { server: Some(server) });
         let gpu_us = self.gpu_us(job);
         let scheduler = &mut self.loops[server];
         scheduler.queued_gpu_us += gpu_us;
@@ -290,7 +299,8 @@ impl<'w> Run<'w> {
     }
 
     fn close(mut self) -> RunRecord {
-        let end = self.record.jobs.iter().map(|job| job.end).max().unwrap_or(self.record.start);
+        let attempted = self.record.jobs.iter().filter(|job| job.attempts > 0);
+        let end = attempted.map(|job| job.end).max().unwrap_or(self.record.start);
         self.record.end = end;
         let span_s = (end - self.record.start).as_s();
         let mean = |total: f64| if span_s > 0.0 { total / span_s } else { 0.0 };
@@ -379,9 +389,9 @@ fn job_record(job: &crate::workload::Job, workload: &crate::workload::Workload) 
         server: 0,
         submit: job.submit,
         solo_runtime: job.solo_runtime,
-        first_dispatch: Time::ZERO,
-        first_launch: Time::ZERO,
-        end: Time::ZERO,
+        first_dispatch: job.submit,
+        first_launch: job.submit,
+        end: job.submit,
         attempts: 0,
         recovery_wait: Time::ZERO,
         execution: Time::ZERO,

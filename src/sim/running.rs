@@ -16,6 +16,8 @@ pub(super) struct JobState {
     pub closing_us: f64,
     /// Work per microsecond.
     pub rate: f64,
+    /// The round of [`Run::update_rates`](super::run::Run::update_rates) that `rate` was worked out in last.
+    pub rated: u64,
     /// When `work_us` was brought up to date.
     pub updated: Time,
     pub completion: Option<Handle>,
@@ -55,6 +57,7 @@ impl JobState {
             work_us: 0.0,
             closing_us: 0.0,
             rate: 0.0,
+            rated: 0,
             updated: Time::ZERO,
             completion: None,
             growth: None,

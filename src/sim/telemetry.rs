@@ -1,3 +1,5 @@
+use std::collections::VecDeque;
+
 use crate::engine::Time;
 use crate::model::{Combination, SAMPLED_METRICS, Sampler};
 use crate::policy::RiskSource;
@@ -6,30 +8,61 @@ use crate::workload::Metric;
 /// Telemetry of all GPUs at 1 Hz, worked out when asked for.
 ///
 /// Between two changes on a GPU its samples are a function of the second alone, so they are filled in just
-/// before a change, and before a question, for as far back as the window reaches.
+/// before a change, and before a question, for as far back as the window reaches. Activity stays the same for seconds
+/// on end: what is kept are runs of equal samples.
 pub(super) struct TelemetryStore {
     gpus: Vec<Series>,
     window: usize,
     combinations: [Combination; SAMPLED_METRICS],
     /// Scratch of one window.
-    runs: Vec<(f64, usize)>,
+    runs: Vec<Run>,
 }
+
+/// A value and how many samples in a row have it.
+type Run = (f64, usize);
 
 struct Series {
     blind: bool,
-    /// Samples by second modulo the window.
-    ring: Vec<[f64; SAMPLED_METRICS]>,
+    /// Samples of the last window at least, each from its second to the next one's or to `next`.
+    samples: VecDeque<(i64, [f64; SAMPLED_METRICS])>,
     /// First second of the run.
     first: i64,
-    /// First second that is not in the ring yet.
+    /// First second that has no sample yet.
     next: i64,
+    /// First second whose sample may differ from the last one.
+    steady_until: i64,
     active: Vec<Source>,
     used_mib: f64,
     /// Memory in use at the last sample before the latest change, and the second after it.
     sampled_mib: f64,
     memory_next: i64,
-    risks: [Option<(i64, f64)>; SAMPLED_METRICS],
+    risks: [Option<Risk>; SAMPLED_METRICS],
+    verdicts: [Option<Verdict>; SAMPLED_METRICS],
 }
+
+/// A risk, the same at the samples of these seconds.
+#[derive(Clone, Copy)]
+struct Risk {
+    from: i64,
+    until: i64,
+    value: f64,
+    /// The lowest and the highest sample of the window.
+    range: (f64, f64),
+}
+
+/// On which side of a threshold a risk is at the samples of these seconds.
+#[derive(Clone, Copy)]
+struct Verdict {
+    from: i64,
+    until: i64,
+    threshold: f64,
+    reaches: bool,
+}
+
+/// A risk lies between the lowest and the highest sample, but for rounding errors far below this fraction.
+const ROUNDING: f64 = 1e-9;
+/// How many stretches of equal samples are worth looking ahead for.
+const AHEAD: usize = 32;
 
 struct Source {
     job: usize,
@@ -51,14 +84,16 @@ impl TelemetryStore {
         let first = start.ceil_to(Time::from_whole_s(1)).whole_s();
         let series = |&blind: &bool| Series {
             blind,
-            ring: vec![[0.0; SAMPLED_METRICS]; window],
+            samples: VecDeque::with_capacity(window + 1),
             first,
             next: first,
+            steady_until: first,
             active: Vec::with_capacity(8),
             used_mib: 0.0,
             sampled_mib: 0.0,
             memory_next: first,
             risks: [None; SAMPLED_METRICS],
+            verdicts: [None; SAMPLED_METRICS],
         };
         TelemetryStore {
             gpus: blind.iter().map(series).collect(),
@@ -72,6 +107,13 @@ impl TelemetryStore {
     pub fn sample_until(&mut self, gpu: usize, until: i64) {
         let series = &mut self.gpus[gpu];
         series.fill(until, self.window, &self.combinations);
+        series.steady_until = series.steady_until.min(until);
+        for risk in series.risks.iter_mut().flatten() {
+            risk.until = risk.until.min(until);
+        }
+        for verdict in series.verdicts.iter_mut().flatten() {
+            verdict.until = verdict.until.min(until);
+        }
         if until > series.memory_next {
             series.sampled_mib = series.used_mib;
             series.memory_next = until;
@@ -123,9 +165,14 @@ impl TelemetryStore {
 
 impl Series {
     fn fill(&mut self, until: i64, window: usize, combinations: &[Combination; SAMPLED_METRICS]) {
-        let from = self.next.max(until - window as i64);
-        for second in from..until {
+        let window = window as i64;
+        let mut second = self.next.max(until - window);
+        if second > self.next {
+            self.samples.clear();
+        }
+        while second < until {
             let mut sample = [0.0; SAMPLED_METRICS];
+            self.steady_until = i64::MAX;
             for source in &mut self.active {
                 // Counted from the start of the run: the origin of a trace's clock must not matter.
                 let dwell = source.sampler.dwell(second - self.first);
@@ -133,6 +180,7 @@ impl Series {
                     source.dwell = dwell;
                     source.values = source.sampler.values(dwell);
                 }
+                self.steady_until = self.steady_until.min(source.sampler.dwell_end(dwell) + self.first);
                 let share = if source.closing { source.sampler.closing_activity() } else { 1.0 };
                 for (metric, level) in sample.iter_mut().enumerate() {
                     *level = combinations[metric].add(*level, share * source.values[metric], source.pace);
@@ -142,9 +190,44 @@ impl Series {
                 sample[Metric::Smact as usize] = 0.0;
                 sample[Metric::Smocc as usize] = 0.0;
             }
-            self.ring[second.rem_euclid(window as i64) as usize] = sample;
+            while self.samples.get(1).is_some_and(|(begins, _)| *begins <= second + 1 - window) {
+                self.samples.pop_front();
+            }
+            if self.samples.back().is_none_or(|(_, before)| *before != sample) {
+                self.samples.push_back((second, sample));
+            }
+            second = self.steady_until.min(until);
         }
         self.next = self.next.max(until);
+    }
+
+    /// The sample that a metric has at a second to come if nothing changes before, and the first second whose sample may
+    /// differ from it.
+    fn ahead(&self, second: i64, metric: usize, combinations: &[Combination; SAMPLED_METRICS]) -> (f64, i64) {
+        let (mut level, mut end) = (0.0, i64::MAX);
+        for Source { sampler, pace, closing, .. } in &self.active {
+            let dwell = sampler.dwell(second - self.first);
+            end = end.min(sampler.dwell_end(dwell) + self.first);
+            let share = if *closing { sampler.closing_activity() } else { 1.0 };
+            level = combinations[metric].add(level, share * sampler.value(dwell, metric), *pace);
+        }
+        let blind = self.blind && (metric == Metric::Smact as usize || metric == Metric::Smocc as usize);
+        (if blind { 0.0 } else { level }, end)
+    }
+
+    /// The runs of one metric's samples from second `from` to `until`, in their order; returns how many samples they are.
+    fn runs(&self, metric: usize, from: i64, until: i64, runs: &mut Vec<Run>) -> usize {
+        runs.clear();
+        let ends = self.samples.iter().skip(1).map(|(begins, _)| *begins).chain([until]);
+        for ((begins, sample), end) in self.samples.iter().zip(ends) {
+            let times = usize::try_from(end - from.max(*begins)).unwrap_or(0);
+            match runs.last_mut() {
+                _ if times == 0 => {}
+                Some((value, before)) if *value == sample[metric] => *before += times,
+                _ => runs.push((sample[metric], times)),
+            }
+        }
+        usize::try_from(until - from).unwrap_or(0)
     }
 }
 
@@ -157,49 +240,93 @@ pub(super) struct Risks<'a> {
 
 impl RiskSource for Risks<'_> {
     fn risk(&mut self, gpu: usize, metric: Metric) -> f64 {
+        self.worked_out(gpu, metric).value
+    }
+
+    fn reaches(&mut self, gpu: usize, metric: Metric, threshold: f64) -> bool {
+        let series = &self.store.gpus[self.first_gpu + gpu];
+        if let Some(verdict) = series.verdicts[metric as usize]
+            && (verdict.from..verdict.until).contains(&self.now)
+            && verdict.threshold == threshold
+        {
+            return verdict.reaches;
+        }
+        let Risk { value, range, .. } = self.worked_out(gpu, metric);
+        let reaches = value >= threshold;
+        let series = &mut self.store.gpus[self.first_gpu + gpu];
+        // As long as all samples are on one side, so is the risk.
+        let clear = |low: f64, high: f64| match reaches {
+            true => low >= threshold * (1.0 + ROUNDING),
+            false => high <= threshold * (1.0 - ROUNDING),
+        };
+        let mut until = self.now + 1;
+        if clear(range.0, range.1) {
+            until = series.steady_until.max(until);
+            for _ in 0..AHEAD {
+                if until == i64::MAX {
+                    break;
+                }
+                let (level, end) = series.ahead(until, metric as usize, &self.store.combinations);
+                if !clear(level, level) {
+                    break;
+                }
+                until = end;
+            }
+        }
+        series.verdicts[metric as usize] = Some(Verdict { from: self.now, until, threshold, reaches });
+        reaches
+    }
+}
+
+impl Risks<'_> {
+    fn worked_out(&mut self, gpu: usize, metric: Metric) -> Risk {
         let (window, now) = (self.store.window, self.now);
         let series = &mut self.store.gpus[self.first_gpu + gpu];
         let metric = metric as usize;
-        match series.risks[metric] {
-            Some((second, risk)) if second == now => return risk,
-            _ => series.fill(now + 1, window, &self.store.combinations),
+        if let Some(risk) = series.risks[metric]
+            && (risk.from..risk.until).contains(&now)
+        {
+            return risk;
         }
+        series.fill(now + 1, window, &self.store.combinations);
         let from = (now + 1 - window as i64).max(series.first);
-        let value = |second: i64| series.ring[second.rem_euclid(window as i64) as usize][metric];
-        let count = usize::try_from(now + 1 - from).unwrap_or(0);
-        let risk = risk(count, (from..=now).map(value), &mut self.store.runs);
-        series.risks[metric] = Some((now, risk));
+        let runs = &mut self.store.runs;
+        let count = series.runs(metric, from, now + 1, runs);
+        let steady = runs.len() == 1 && count == window;
+        let value = risk(count, runs);
+        // A whole window of one value remains one until another value comes.
+        let until = if steady { series.steady_until.max(now + 1) } else { now + 1 };
+        let range = runs.first().zip(runs.last()).map_or((0.0, 0.0), |(low, high)| (low.0, high.0));
+        let risk = Risk { from: now, until, value, range };
+        series.risks[metric] = Some(risk);
         risk
     }
 }
 
-/// Mean of the samples' mean, median, p95 and EWMA (unadjusted, alpha = 2 / (count + 1)); 0 without samples.
-///
-/// Activity stays the same for seconds on end, so what is sorted are runs of equal samples, values with their counts.
-fn risk(count: usize, samples: impl Iterator<Item = f64>, runs: &mut Vec<(f64, usize)>) -> f64 {
-    if count == 0 {
-        return 0.0;
-    }
+/// Mean of the samples' mean, median, p95 and EWMA (unadjusted, alpha = 2 / (count + 1)); 0 without samples. Sorts the
+/// runs, which come in the order of time.
+fn risk(count: usize, runs: &mut [Run]) -> f64 {
+    let Some(&(first, times)) = runs.first() else { return 0.0 };
     let alpha = 2.0 / (count as f64 + 1.0);
-    runs.clear();
-    let mut sum = 0.0;
-    let mut ewma = None;
-    for sample in samples {
-        sum += sample;
-        ewma = Some(ewma.map_or(sample, |before| before + alpha * (sample - before)));
-        match runs.last_mut() {
-            Some((value, times)) if *value == sample => *times += 1,
-            _ => runs.push((sample, 1)),
+    // The EWMA stays at the first value until there is another.
+    let (mut sum, mut ewma) = (0.0, first);
+    for _ in 0..times {
+        sum += first;
+    }
+    for &(value, times) in &runs[1..] {
+        for _ in 0..times {
+            sum += value;
+            ewma += alpha * (value - ewma);
         }
     }
     runs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let mean = sum / count as f64;
     let [median, p95] = [0.5, 0.95].map(|q| quantile_of_runs(runs, count, q));
-    (mean + median + p95 + ewma.unwrap_or(0.0)) / 4.0
+    (mean + median + p95 + ewma) / 4.0
 }
 
 /// [`quantile_of_sorted`](crate::metrics::quantile_of_sorted) of `count` values given as ascending runs.
-fn quantile_of_runs(runs: &[(f64, usize)], count: usize, q: f64) -> f64 {
+fn quantile_of_runs(runs: &[Run], count: usize, q: f64) -> f64 {
     let position = q * (count - 1) as f64;
     let below = position.floor() as usize;
     let at = |index: usize| {
@@ -238,12 +365,11 @@ mod tests {
 
     #[test]
     fn risk_is_the_mean_of_four_statistics() {
-        let mut scratch = Vec::new();
-        let got = risk(3, [0.0, 0.5, 1.0].into_iter(), &mut scratch);
+        let got = risk(3, &mut [(0.0, 1), (0.5, 1), (1.0, 1)]);
         // EWMA with alpha 0.5: 0, 0.25, 0.625.
         assert!((got - (0.5 + 0.5 + 0.95 + 0.625) / 4.0).abs() < 1e-12, "{got}");
-        assert_eq!(risk(30, [0.25; 30].into_iter(), &mut scratch), 0.25);
-        assert_eq!(risk(0, std::iter::empty(), &mut scratch), 0.0);
+        assert_eq!(risk(30, &mut [(0.25, 30)]), 0.25);
+        assert_eq!(risk(0, &mut []), 0.0);
     }
 
     #[test]

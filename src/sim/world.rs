@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use crate::cluster::ClusterSpec;
 use crate::engine::Time;
 use crate::error::{Result, input_error};
@@ -9,6 +11,7 @@ use crate::workload::{Catalogue, Job, Metric, Trace, Workload, resolve};
 #[derive(Debug, Clone)]
 pub struct World {
     pub trace_name: String,
+    /// Workloads of jobs that are kept within a share of their GPUs stand behind all others, under the same names.
     pub catalogue: Catalogue,
     pub cluster: ClusterSpec,
     pub model: Model,
@@ -16,6 +19,23 @@ pub struct World {
     pub jobs: Vec<Job>,
     /// What schedulers know of each job.
     pub(super) profiles: Vec<JobProfile>,
+    largest_server_gpus: usize,
+}
+
+/// The jobs of a world that no server can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Oversized<'a> {
+    pub jobs: usize,
+    /// The id of the one that is submitted first.
+    pub first: &'a str,
+    /// The most GPUs that one of them needs.
+    pub largest_gpus: usize,
+    pub largest_server_gpus: usize,
+}
+
+impl Oversized<'_> {
+    /// Why such a job is given up.
+    pub const REASON: &'static str = "needs more GPUs than any server has";
 }
 
 /// A run of a job alone, runtime factors and noise included. Work is in microseconds on a GPU of speed 1.
@@ -29,14 +49,17 @@ pub(super) struct RunAlone {
 }
 
 impl World {
-    /// Joins a trace with the catalogue and checks that every job can run on the cluster.
+    /// Joins a trace with the catalogue and checks that the cluster and the model can run it.
+    ///
+    /// Jobs that need more GPUs than any server has are part of it, see [`World::oversized`].
     ///
     /// # Errors
     /// See [`resolve`] and [`ClusterSpec::check_workloads`]; and a workload without SMACT or DRAMA under a model
     /// that has no pressure from GPU utilisation.
-    pub fn new(trace: &Trace, catalogue: Catalogue, cluster: ClusterSpec, model: Model) -> Result<World> {
+    pub fn new(trace: &Trace, mut catalogue: Catalogue, cluster: ClusterSpec, model: Model) -> Result<World> {
         cluster.check_workloads(&catalogue)?;
-        let jobs = resolve(trace, &catalogue, cluster.largest_server_gpus())?;
+        let mut jobs = resolve(trace, &catalogue)?;
+        limit(&mut jobs, &mut catalogue, &cluster, &model);
         if model.interference.gpu_utilization.is_none() {
             let counted =
                 |workload: &Workload| [Metric::Smact, Metric::Drama].map(|m| workload.knows(m)) == [true; 2];
@@ -51,7 +74,31 @@ impl World {
             }
         }
         let profiles = jobs.iter().map(|job| profile(job, &catalogue.workloads()[job.workload])).collect();
-        Ok(World { trace_name: trace.name.clone(), catalogue, cluster, model, jobs, profiles })
+        let largest_server_gpus = cluster.largest_server_gpus();
+        let trace_name = trace.name.clone();
+        Ok(World { trace_name, catalogue, cluster, model, jobs, profiles, largest_server_gpus })
+    }
+
+    /// Jobs that no server can hold, for they need more GPUs at once than any has: a run gives them up as they are
+    /// submitted. `None` where there are none.
+    pub fn oversized(&self) -> Option<Oversized<'_>> {
+        let mut jobs = self.jobs.iter().filter(|job| job.gpus > self.largest_server_gpus);
+        let first = jobs.next()?;
+        let mut oversized = Oversized {
+            jobs: 1,
+            first: &first.id,
+            largest_gpus: first.gpus,
+            largest_server_gpus: self.largest_server_gpus,
+        };
+        for job in jobs {
+            oversized.jobs += 1;
+            oversized.largest_gpus = oversized.largest_gpus.max(job.gpus);
+        }
+        Some(oversized)
+    }
+
+    pub(super) fn is_oversized(&self, job: usize) -> bool {
+        self.jobs[job].gpus > self.largest_server_gpus
     }
 
     /// GPUs of all servers.
@@ -108,7 +155,9 @@ impl World {
     /// What a job's run takes alone on a GPU of speed 1, the same in all its attempts.
     pub(super) fn run_alone(&self, job: usize, params: &Params, noise_seed: u64) -> RunAlone {
         let spec = &self.jobs[job];
-        let workload = self.workload(job);
+        // Noise is that of the unlimited workload: a job that is kept from its GPU does not wait for its host.
+        let limited = self.workload(job);
+        let workload = self.catalogue.get(&limited.name).unwrap_or(limited);
         let factor = if params.runtime_factors {
             self.model.runtime_factors.get(&workload.name).copied().unwrap_or(1.0)
         } else {
@@ -126,6 +175,20 @@ impl World {
 
     pub fn workload(&self, job: usize) -> &Workload {
         &self.catalogue.workloads()[self.jobs[job].workload]
+    }
+}
+
+/// Gives jobs that are kept within a share of their GPUs workloads that do so.
+fn limit(jobs: &mut [Job], catalogue: &mut Catalogue, cluster: &ClusterSpec, model: &Model) {
+    let gpus = cluster.servers.iter().flat_map(|server| &server.gpus);
+    let smallest_mib = gpus.map(|gpu| gpu.allocatable_mib).fold(f64::INFINITY, f64::min);
+    let closing_activity = model.telemetry.closing_activity;
+    let mut limited: HashMap<(usize, u64), usize> = HashMap::new();
+    for job in jobs {
+        let Some(share) = job.gpu_share else { continue };
+        job.workload = *limited.entry((job.workload, share.to_bits())).or_insert_with(|| {
+            catalogue.add_limited(job.workload, share, share * smallest_mib, closing_activity)
+        });
     }
 }
 

@@ -34,6 +34,25 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// The workload of a job that is kept within a share of each of its GPUs, and within so much of their memory.
+    ///
+    /// What estimators predict is capped likewise, for a scheduler knows the limit. Lucid's class is kept: it was worked
+    /// out for whole GPUs and says of no share how much less the job would bother others, so that Lucid shares it no
+    /// more than the unlimited one.
+    fn within(&self, share: f64, memory_mib: f64, closing_activity: f64) -> Workload {
+        let MemoryEstimates { horus_mib, faketensor_mib, gpumemnet_mib } = self.estimates;
+        let capped = |estimate_mib: Option<f64>| estimate_mib.map(|mib| mib.min(memory_mib));
+        Workload {
+            profiles: self.profiles.iter().map(|p| p.within(share, memory_mib, closing_activity)).collect(),
+            estimates: MemoryEstimates {
+                horus_mib: capped(horus_mib),
+                faketensor_mib: capped(faketensor_mib),
+                gpumemnet_mib: capped(gpumemnet_mib),
+            },
+            ..self.clone()
+        }
+    }
+
     /// The profile of the gang's GPU `rank`; ranks beyond the profiled ones are like the first.
     pub fn profile(&self, rank: usize) -> &GpuProfile {
         self.profiles.get(rank).unwrap_or(&self.profiles[0])
@@ -149,6 +168,20 @@ impl Catalogue {
         Ok(())
     }
 
+    /// Adds the workload at an index once more, as that of jobs which are kept within a share of each GPU and within so
+    /// much of its memory, and returns its place. It has the same name, by which the original is still found.
+    pub(crate) fn add_limited(
+        &mut self,
+        workload: usize,
+        share: f64,
+        memory_mib: f64,
+        closing_activity: f64,
+    ) -> usize {
+        let limited = self.workloads[workload].within(share, memory_mib, closing_activity);
+        self.workloads.push(limited);
+        self.workloads.len() - 1
+    }
+
     /// What messages call it.
     pub(crate) fn set_source(&mut self, source: &str) {
         self.source = source.to_owned();
@@ -163,7 +196,12 @@ impl Catalogue {
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.workloads.iter().map(|workload| workload.name.as_str())
+        let named = self
+            .workloads
+            .iter()
+            .enumerate()
+            .filter(|(at, workload)| self.position(&workload.name) == Some(*at));
+        named.map(|(_, workload)| workload.name.as_str())
     }
 
     /// Whether it has a workload with the name and the runtime or profile of one in `other`: then it is an

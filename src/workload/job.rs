@@ -13,14 +13,16 @@ pub struct Job {
     pub startup: Time,
     /// Index into the catalogue's workloads.
     pub workload: usize,
+    /// The share of each of its GPUs that it keeps within; `None` for whole GPUs.
+    pub gpu_share: Option<f64>,
 }
 
 /// Joins a trace with a catalogue, in the order of the trace.
 ///
 /// # Errors
-/// A workload that the catalogue lacks, a GPU count that is not the workload's (without `duration_s`), or
-/// one that exceeds `largest_server_gpus`.
-pub fn resolve(trace: &Trace, catalogue: &Catalogue, largest_server_gpus: usize) -> Result<Vec<Job>> {
+/// A workload that the catalogue lacks; and without `duration_s` a GPU count that is not the workload's, or a share of
+/// GPUs.
+pub fn resolve(trace: &Trace, catalogue: &Catalogue) -> Result<Vec<Job>> {
     trace
         .jobs
         .iter()
@@ -43,8 +45,15 @@ pub fn resolve(trace: &Trace, catalogue: &Catalogue, largest_server_gpus: usize)
                 ));
             };
             let workload = &catalogue.workloads()[index];
-            check_gpus(job.gpus, job.duration_s.is_some(), workload, largest_server_gpus)
-                .map_err(|problem| input_error!("{}: {problem}", place("gpus")))?;
+            if job.duration_s.is_none() {
+                let profiled = |column: &str, problem: String| Err(input_error!("{}: {problem}", place(column)));
+                if job.gpus != workload.gpus {
+                    return profiled("gpus", other_count(job.gpus, workload));
+                }
+                if let Some(share) = job.gpu_share {
+                    return profiled("gpu_share", limited(share, workload));
+                }
+            }
             let solo_runtime_s = job.duration_s.unwrap_or(workload.solo_runtime_s);
             Ok(Job {
                 id: job.job_id.clone(),
@@ -53,24 +62,23 @@ pub fn resolve(trace: &Trace, catalogue: &Catalogue, largest_server_gpus: usize)
                 solo_runtime: Time::from_s(solo_runtime_s),
                 startup: Time::from_s(workload.startup_s.min(solo_runtime_s)),
                 workload: index,
+                gpu_share: job.gpu_share,
             })
         })
         .collect()
 }
 
-fn check_gpus(gpus: u32, has_duration: bool, workload: &Workload, largest: usize) -> Result<(), String> {
-    if gpus as usize > largest {
-        return Err(format!(
-            "found {gpus}, but the largest server has {largest} GPUs and a job never spans servers; give a \
-             larger one with --cluster, or take the job out"
-        ));
-    }
-    if !has_duration && gpus != workload.gpus {
-        return Err(format!(
-            "found {gpus}, but {} was profiled on {}; use that count, or say with duration_s how long the job \
-             runs on {gpus}",
-            workload.name, workload.gpus
-        ));
-    }
-    Ok(())
+fn other_count(gpus: u32, workload: &Workload) -> String {
+    format!(
+        "found {gpus}, but {} was profiled on {}; use that count, or say with duration_s how long the job runs on {gpus}",
+        workload.name, workload.gpus
+    )
+}
+
+fn limited(share: f64, workload: &Workload) -> String {
+    format!(
+        "found {share}, but {} was profiled on whole GPUs; say with duration_s how long the job runs within that share, or \
+         leave the share blank",
+        workload.name
+    )
 }

@@ -47,6 +47,17 @@ impl Metric {
 }
 
 impl Activity {
+    /// With no statistic above `mean` and `most`, for the mean and for all others.
+    fn capped(self, mean: f64, most: f64) -> Activity {
+        let Activity { median, p95, max, .. } = self;
+        Activity {
+            mean: self.mean.min(mean),
+            median: median.min(most),
+            p95: p95.min(most),
+            max: max.min(most),
+        }
+    }
+
     /// What the counters would have shown, had they worked all of the time instead of a share of it and read
     /// zero otherwise.
     ///
@@ -102,6 +113,24 @@ impl GpuProfile {
             .map(Option::unwrap_or_default)
     }
 
+    /// The profile of a job that is kept within a share of the GPU, and within so much of its memory.
+    ///
+    /// No metric exceeds the share; nor does its mean while the job trains, which is above that of the whole run where
+    /// a closing phase of `closing_activity` follows.
+    pub fn within(&self, share: f64, memory_mib: f64, closing_activity: f64) -> GpuProfile {
+        let mean = share * self.mean_over_training(closing_activity);
+        let capped = |activity: Activity| activity.capped(mean, share);
+        GpuProfile {
+            peak_memory_mib: self.peak_memory_mib.min(memory_mib),
+            initial_memory_mib: self.initial_memory_mib.min(memory_mib),
+            smact: self.smact.map(capped),
+            smocc: self.smocc.map(capped),
+            drama: self.drama.map(capped),
+            gpu_util: capped(self.gpu_util),
+            ..self.clone()
+        }
+    }
+
     pub fn knows(&self, metric: Metric) -> bool {
         match metric {
             Metric::Smact => self.smact.is_some(),
@@ -123,5 +152,30 @@ mod tests {
         assert_eq!(profile.mean_over_training(0.2), 0.8);
         profile.closing_share = 1.0;
         assert_eq!([0.5, 0.0].map(|activity| profile.mean_over_training(activity)), [0.5, 1.0]);
+    }
+
+    #[test]
+    fn a_share_caps_memory_and_activity_and_nothing_else() {
+        let catalogue = Catalogue::builtin();
+        for workload in catalogue.workloads() {
+            let whole = workload.profile(0);
+            let within = whole.within(0.25, 10_000.0, 0.2);
+            assert_eq!(within.peak_memory_mib, whole.peak_memory_mib.min(10_000.0));
+            assert!(within.initial_memory_mib <= within.peak_memory_mib);
+            for (limited, whole) in within.telemetry().iter().zip(whole.telemetry()) {
+                assert_eq!(limited.max, whole.max.min(0.25));
+                assert!(limited.mean / whole_training(&within) <= 0.25 + 1e-12, "{limited:?}");
+                assert!(limited.median <= limited.p95 && limited.p95 <= limited.max);
+            }
+            assert_eq!(
+                (within.memory_growth_s, within.closing_s, within.counter_share),
+                (whole.memory_growth_s, whole.closing_s, whole.counter_share)
+            );
+            assert_eq!(whole.within(1.0, 1e9, 1.0), *whole, "the whole GPU is no limit");
+        }
+    }
+
+    fn whole_training(profile: &crate::workload::GpuProfile) -> f64 {
+        profile.mean_over_training(0.2)
     }
 }

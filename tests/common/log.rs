@@ -11,7 +11,7 @@ pub struct Entry {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
-    Submit { server: usize },
+    Submit { server: Option<usize> },
     Reject { gpu: usize, kind: &'static str },
     Dispatch { gpus: Vec<usize>, collocated: bool },
     FirstActivity,

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::args::{FormatArg, InputArgs, JobsArg};
-use super::output::{note, note_missing_estimates, open_traces, print, with_progress};
+use super::output::{note, note_missing_estimates, note_oversized, open_traces, print, with_progress};
 use crate::error::{Error, Result};
 use crate::experiment::sweep::GEOMEAN;
 use crate::experiment::tune::{Goal, HeldOut, MEAN, Request, Search, SearchSpace, params_text};
@@ -80,7 +80,9 @@ impl TuneArgs {
         let traces = open_traces(&self.trace, &[GEOMEAN, MEAN])?;
         let params = settings.params(&policy)?;
         for trace in &traces {
-            note_missing_estimates(&settings.world(trace)?, &policy, &params);
+            let world = settings.world(trace)?;
+            note_oversized(&world);
+            note_missing_estimates(&world, &policy, &params);
         }
         let search = Search::new(Request {
             policy,

@@ -35,10 +35,12 @@ pub struct Variant {
 
 /// What happens to jobs that need more GPUs at once than any server has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum OversizedJobs {
-    /// Runs with such jobs fail.
+    /// Runs give them up as they are submitted and count them.
     #[default]
+    GiveUp,
+    /// Runs with such jobs fail.
     Refuse,
     /// They are left out.
     Drop,

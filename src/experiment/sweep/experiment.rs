@@ -147,10 +147,10 @@ impl Experiment {
             trace = trace.with_gangs_up_to(largest);
         }
         let oversized = trace.jobs.iter().filter(|job| job.gpus as usize > largest).count();
-        if oversized > 0 {
+        if oversized > 0 && self.design.oversized_jobs == OversizedJobs::Refuse {
             return Err(input_error!(
                 "{}: {oversized} of the jobs need more GPUs than the largest server has ({largest}); give it more with gpu_count or \
-                 cluster, or leave such jobs out with oversized_jobs = \"drop\"",
+                 cluster, or leave such jobs out with oversized_jobs = \"drop\", or have them given up with \"give_up\"",
                 trace.source
             ));
         }

@@ -15,6 +15,11 @@ pub(super) fn required_mib(job: &JobRequest<'_>, params: &Params) -> Option<f64>
     needed.map(|mib| mib.max(job.recovery_floor_mib.unwrap_or(0.0)))
 }
 
+/// Whether [`rejects`] has no reason.
+pub(super) fn fits(view: &GpuView, required_mib: Option<f64>, params: &Params) -> bool {
+    required_mib.is_some_and(|mib| available_memory_mib(view, params) >= mib)
+}
+
 /// Memory feasibility, a hard constraint.
 pub(super) fn rejects(
     gpu: usize,

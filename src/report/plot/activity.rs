@@ -1,6 +1,6 @@
 use super::figure::{Figure, Span, X_LABELS, Y_LABELS, builder, draw_line, mesh, number, steps};
 use super::legend::Key;
-use super::series::{ActivitySeries, Waiting};
+use super::series::{ActivitySeries, Waiting, outline};
 use super::style::{AXIS, BLACK, BLUE, GREEN, LINE, Look, VERMILLION};
 use crate::engine::Time;
 use crate::sim::RunRecord;
@@ -10,6 +10,8 @@ const QUEUE_HEIGHT: u32 = 330;
 const ACTIVITY_HEIGHT: u32 = 530 + X_LABELS;
 /// Changes come by the thousand; this many means of them can be seen.
 const BINS: usize = 300;
+/// Of the line of waiting jobs, which has no means.
+const SLICES: usize = 2_500;
 
 const METRICS: [(Metric, &str, Look); 3] = [
     (Metric::GpuUtil, "GPU utilisation", Look { color: BLUE, dash: Some((20, 10)), width: 5 }),
@@ -41,7 +43,8 @@ pub fn activity(record: &RunRecord, series: &ActivitySeries) -> Figure {
         mesh(&mut chart).y_labels(5).y_desc("jobs waiting").draw()?;
         let since = |time: Time| (time - record.start).as_s() / span.unit_s;
         let end = waiting.last().map(|(_, count)| (record.end, *count));
-        let line = steps(waiting.iter().copied().chain(end).map(|(time, count)| (since(time), count)));
+        let waiting = outline(&waiting, SLICES);
+        let line = steps(waiting.into_iter().chain(end).map(|(time, count)| (since(time), count)));
         let base = vec![(0.0, 0), (span.length, 0)];
         draw_line(&mut chart, base, Look { color: AXIS, dash: None, width: 4 })?;
         draw_line(&mut chart, line, Look { color: BLACK, dash: None, width: LINE })?;

@@ -11,6 +11,9 @@ const HEIGHT: u32 = 820 + X_LABELS;
 /// As many numbers as have room.
 const LOG_TICKS: usize = 8;
 
+/// More steps than can be told apart.
+const MOST_STEPS: usize = 4_000;
+
 /// What an ECDF is of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantity<'a> {
@@ -36,7 +39,7 @@ impl<'a> Quantity<'a> {
 /// logarithmic axis, zero.
 pub fn ecdf(series: &[(String, Vec<f64>)], quantity: Quantity<'_>) -> Figure {
     let placed = |v: &f64| *v < 1e100 && if quantity.log { *v > 1e-100 } else { *v >= 0.0 };
-    let placed = |values: &[f64]| curve(values.iter().copied().filter(placed).collect());
+    let placed = |values: &[f64]| thinned(curve(values.iter().copied().filter(placed).collect()));
     let series: Vec<_> = series.iter().map(|(policy, values)| (policy.as_str(), placed(values))).collect();
     let values = || series.iter().flat_map(|(_, curve)| curve).map(|(value, _)| *value);
     let low = values().fold(f64::INFINITY, f64::min);
@@ -87,6 +90,23 @@ pub(super) fn curve(mut values: Vec<f64>) -> Vec<(f64, f64)> {
     values.iter().enumerate().flat_map(step).collect()
 }
 
+/// As many steps of a curve as can be told apart, evenly from its first to its last.
+fn thinned(curve: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let steps = curve.len() / 2;
+    if steps <= MOST_STEPS {
+        return curve;
+    }
+    let kept = |i: usize| i * (steps - 1) / (MOST_STEPS - 1);
+    let mut from = 0.0;
+    let mut thinned = Vec::with_capacity(2 * MOST_STEPS);
+    for step in (0..MOST_STEPS).map(kept) {
+        let (value, fraction) = curve[2 * step + 1];
+        thinned.extend([(value, from), (value, fraction)]);
+        from = fraction;
+    }
+    thinned
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,6 +115,19 @@ mod tests {
     fn curves_rise_at_each_value_to_the_fraction_at_or_below_it() {
         assert_eq!(curve(vec![3.0, 1.0]), [(1.0, 0.0), (1.0, 0.5), (3.0, 0.5), (3.0, 1.0)]);
         assert!(curve(vec![]).is_empty());
+    }
+
+    #[test]
+    fn curves_of_very_many_jobs_keep_their_ends_and_never_fall() {
+        let values = |count: usize| (0..count).map(|i| i as f64).collect::<Vec<f64>>();
+        let short = curve(values(MOST_STEPS));
+        assert_eq!(thinned(short.clone()), short);
+        let long = curve(values(10_000));
+        let thin = thinned(long.clone());
+        assert_eq!(thin.len(), 2 * MOST_STEPS);
+        assert_eq!((thin.first().map(|p| p.0), thin.last()), (Some(0.0), long.last()));
+        assert!(thin.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1));
+        assert!(thin.iter().skip(1).step_by(2).all(|point| long.contains(point)), "points of the curve");
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub use makespan::{Bar, BarGroup, makespan_bars};
 pub use pairs::{Pair, PairPanel, agreement, job_agreement};
 pub use pareto::{ParetoPanel, ParetoSeries, front, pareto};
 pub use series::{ActivitySeries, Waiting};
-pub use timeline::timeline;
+pub use timeline::{timeline, too_many_for_timeline};
 
 use super::atomic;
 use crate::error::{Error, Result};
@@ -64,6 +64,23 @@ pub fn write(dir: &Path, name: &str, figure: &Figure) -> Result<Vec<PathBuf>> {
             atomic::write(&path, &bytes).map(|()| path)
         })
         .collect()
+}
+
+/// Removes the files that [`write()`] makes, where they are there: those of an earlier run would be taken for this one's.
+///
+/// # Errors
+/// [`Error::Write`] if there is one that cannot be removed.
+pub fn remove(dir: &Path, name: &str) -> Result<()> {
+    for extension in ["svg", "png"] {
+        let path = dir.join(format!("{name}.{extension}"));
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::write(&path, error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -53,23 +53,59 @@ fn counts(mut changes: Vec<(Time, i64)>) -> Vec<(Time, usize)> {
     counts
 }
 
+/// A line of counts with as many points as can be told apart: where there are more, the lowest and the highest of each of
+/// `slices` equal spans of time.
+pub(super) fn outline(counts: &[(Time, usize)], slices: usize) -> Vec<(Time, usize)> {
+    let (Some(first), Some(last)) = (counts.first(), counts.last()) else { return Vec::new() };
+    let span = (last.0 - first.0).micros().max(1);
+    if counts.len() <= 2 * slices {
+        return counts.to_vec();
+    }
+    let slice =
+        |at: &(Time, usize)| i128::from((at.0 - first.0).micros()) * slices as i128 / (i128::from(span) + 1);
+    let mut outline = Vec::with_capacity(4 * slices);
+    for of_slice in counts.chunk_by(|a, b| slice(a) == slice(b)) {
+        let ends = [of_slice.first(), of_slice.last()];
+        let extremes = [of_slice.iter().min_by_key(|at| at.1), of_slice.iter().max_by_key(|at| at.1)];
+        let mut kept: Vec<_> = ends.into_iter().chain(extremes).flatten().copied().collect();
+        kept.sort_unstable_by_key(|at| at.0);
+        kept.dedup();
+        outline.extend(kept);
+    }
+    outline
+}
+
 /// Collects the expected activity of the GPUs during a run, as fractions 0..1 averaged over the GPUs, in
 /// the order of [`Metric`](crate::workload::Metric).
 #[derive(Debug, Clone)]
 pub struct ActivitySeries {
     gpus: Vec<[f64; SAMPLED_METRICS]>,
     means: Vec<(Time, [f64; SAMPLED_METRICS])>,
+    /// Since when `gpus` are not in `means` yet: a gang changes all of its GPUs at one instant.
+    changed: Option<Time>,
 }
 
 impl ActivitySeries {
     /// For a cluster of `gpus` GPUs.
     pub fn new(gpus: usize) -> ActivitySeries {
-        ActivitySeries { gpus: vec![[0.0; SAMPLED_METRICS]; gpus], means: Vec::new() }
+        ActivitySeries { gpus: vec![[0.0; SAMPLED_METRICS]; gpus], means: Vec::new(), changed: None }
+    }
+
+    fn mean(&self) -> [f64; SAMPLED_METRICS] {
+        let mut means = [0.0; SAMPLED_METRICS];
+        for gpu in &self.gpus {
+            for (mean, value) in means.iter_mut().zip(gpu) {
+                *mean += value / self.gpus.len() as f64;
+            }
+        }
+        means
     }
 
     /// Means over `bins` equal spans of time from `start` to `end`.
     pub fn binned(&self, start: Time, end: Time, bins: usize) -> Vec<[f64; SAMPLED_METRICS]> {
-        binned(&self.means, start, end, bins)
+        let latest = self.changed.map(|time| (time, self.mean()));
+        let means: Vec<_> = self.means.iter().copied().chain(latest).collect();
+        binned(&means, start, end, bins)
     }
 }
 
@@ -104,18 +140,14 @@ pub(super) fn binned<const N: usize>(
 impl Observer for ActivitySeries {
     fn event(&mut self, event: &Event<'_>) {
         let EventKind::Gpu { gpu, activity, .. } = event.kind else { return };
-        let Some(state) = self.gpus.get_mut(gpu) else { return };
-        *state = activity;
-        let mut means = [0.0; SAMPLED_METRICS];
-        for gpu in &self.gpus {
-            for (mean, value) in means.iter_mut().zip(gpu) {
-                *mean += value / self.gpus.len() as f64;
-            }
+        if gpu >= self.gpus.len() {
+            return;
         }
-        match self.means.last_mut() {
-            Some(last) if last.0 == event.time => last.1 = means,
-            _ => self.means.push((event.time, means)),
+        if let Some(before) = self.changed.filter(|before| *before != event.time) {
+            self.means.push((before, self.mean()));
         }
+        self.changed = Some(event.time);
+        self.gpus[gpu] = activity;
     }
 }
 
@@ -149,6 +181,18 @@ mod tests {
         record.jobs.truncate(1);
         record.jobs[0].attempts = 0;
         assert_eq!(Waiting::of(&record).total, [(s(0), 1), (s(40), 0)]);
+    }
+
+    #[test]
+    fn an_outline_keeps_ends_and_extremes() {
+        let counts: Vec<_> = (0..10_000).map(|i| (s(i), (i * 7919 % 1000) as usize)).collect();
+        assert_eq!(outline(&counts, 5_000), counts);
+        let outline = outline(&counts, 100);
+        assert!(outline.len() <= 400 && outline.is_sorted_by(|a, b| a.0 < b.0), "{}", outline.len());
+        let most = |line: &[(Time, usize)]| line.iter().map(|at| at.1).max();
+        assert_eq!(most(&outline), most(&counts));
+        assert_eq!((outline.first(), outline.last()), (counts.first(), counts.last()));
+        assert!(super::outline(&[], 3).is_empty());
     }
 
     fn gpu(series: &mut ActivitySeries, time: Time, gpu: usize, smact: f64) {

@@ -22,6 +22,14 @@ const NARROWEST: f64 = 0.0015;
 const SLICES: usize = 750;
 const WIDEST_LABEL: u32 = 500;
 
+/// More jobs on GPUs than a figure can show apart, and than programs open gladly.
+const MOST_RESIDENTS: usize = 20_000;
+
+/// Whether a run has too many jobs on its GPUs for [`timeline`] to show them.
+pub fn too_many_for_timeline(record: &RunRecord) -> bool {
+    record.attempt_gpus.len() > MOST_RESIDENTS
+}
+
 /// Which jobs are on which GPU over the time since the first submission, and how many wait.
 ///
 /// A lane for each GPU; jobs that share it are stacked. Light while a job starts up, a cross where an
