@@ -131,14 +131,14 @@ codes! {
         "GPUs that are not those of the workload's profile, without duration_s"
         "its runtime on that number of GPUs is not known"
         "use the profile's count, or say with duration_s how long the job runs"
-    GangTooLarge "gang-too-large" Error
-        "more GPUs than the largest server has"
-        "a job never spans servers, so that it could never start"
-        "give a larger server with --cluster, or take the job out"
     ShareWithoutDuration "share-without-duration" Error
         "a gpu_share without duration_s"
         "the workload's runtime is that on whole GPUs, not on a share of them"
         "say with duration_s how long the job ran on its share, or leave gpu_share blank"
+    GangTooLarge "gang-too-large" Warning
+        "more GPUs than the largest server has"
+        "a job never spans servers: runs give it up, and do that much less work"
+        "give a larger server with --cluster, or take the job out"
     ByteOrderMark "byte-order-mark" Warning
         "a byte-order mark at the start"
         "runs skip it; other tools take it for a part of the first column's name"
