@@ -98,9 +98,9 @@ impl CsvRows {
         CsvRows { name: name.to_owned(), reader, gauge, start: 1, spans_lines: false }
     }
 
-    fn explain(&self, error: csv::Error) -> Error {
+    fn explain(&self, line: u64, error: csv::Error) -> Error {
         match error.into_kind() {
-            csv::ErrorKind::Io(error) => explain(&self.name, self.reader.position().line(), error),
+            csv::ErrorKind::Io(error) => explain(&self.name, line, error),
             other => input_error!("{}: not readable as CSV: {other:?}", self.name),
         }
     }
@@ -114,7 +114,7 @@ impl Rows for CsvRows {
             let before = self.reader.position().line();
             let read = self.reader.read_byte_record(row);
             self.gauge.since_record.set(0);
-            if !read.map_err(|error| self.explain(error))? {
+            if !read.map_err(|error| self.explain(before, error))? {
                 if self.gauge.quotes.get() % 2 == 1 && self.spans_lines {
                     return Err(input_error!(
                         "{}, line {}: a double quote opens here and never closes; close it, or write \"\" for a quote \

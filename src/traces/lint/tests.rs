@@ -158,8 +158,8 @@ fn all_problems_of_a_file_are_found_and_lines_behind_an_open_quote_too() {
             ("unclosed-quote", vec![4]),
             ("unknown-workload", vec![6, 7]),
             ("bad-number", vec![7]),
-            ("gang-too-large", vec![7]),
             ("field-count", vec![8]),
+            ("gang-too-large", vec![7]),
         ]
     );
     let unknown = &problems[2].message;
