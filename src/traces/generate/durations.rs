@@ -55,13 +55,6 @@ impl<'a> Draws<'a> {
     }
 }
 
-/// For one class, without correlation.
-impl From<Quantiles> for Durations {
-    fn from(duration_s: Quantiles) -> Durations {
-        Durations { correlation: 0.0, class: vec![DurationClass { min_gpus: 1, duration_s }] }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::quantiles::Tail;
@@ -76,7 +69,8 @@ mod tests {
     #[test]
     fn correlated_draws_keep_their_distribution() {
         for correlation in [0.0, 0.6] {
-            let durations = Durations { correlation, ..log_uniform().into() };
+            let class = vec![DurationClass { min_gpus: 1, duration_s: log_uniform() }];
+            let durations = Durations { correlation, class };
             let mut draws = Draws::new(&durations, rng(1, Purpose::Durations));
             let mut drawn: Vec<f64> = (0..50_000).map(|_| draws.next_s(1)).collect();
             // Spearman's coefficient of normal scores that correlate by r is 6 / pi asin(r / 2).

@@ -67,6 +67,9 @@ pub fn fit(trace: &Trace, start_hour: f64) -> Result<Fit> {
     spec.gpus = gpu_shares(&timed);
     spec.vc = vc_shares(&timed, &mut notes);
 
+    // What is written must be readable again.
+    spec.check()?;
+
     let gaps = sorted(times_s.windows(2).map(|pair| pair[1] - pair[0]).collect());
     let durations = sorted(timed.iter().map(|(_, duration_s)| *duration_s).collect());
     let gpu_s: f64 = timed.iter().map(|(job, duration_s)| f64::from(job.gpus) * duration_s).sum();

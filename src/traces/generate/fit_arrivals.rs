@@ -85,10 +85,10 @@ fn regular_gaps(gaps_s: &[f64]) -> &[f64] {
     let per_second = (around.len() - near.len()) as f64 / (2.0 * (REGULAR_SURROUNDINGS - 1.0) * near_s);
     let by_chance = per_second * (2.0 * near_s + 1.0);
     let extra = near.len() as f64 - by_chance;
-    let others = gaps_s.len() - near.len();
     let of_a_clock = extra > REGULAR_SHARE * gaps_s.len() as f64 && extra > by_chance;
     // If too few are left, the hour of the day would say nothing.
-    if of_a_clock && others >= LEAST_WAITS { near } else { &[] }
+    let others = gaps_s.len() - near.len();
+    if of_a_clock && others >= LEAST_WAITS.max(gaps_s.len() / 500) { near } else { &[] }
 }
 
 pub(super) fn sorted(mut values: Vec<f64>) -> Vec<f64> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::arrivals::{DAYS, HOURS, Profile};
-use super::durations::Durations;
+use super::durations::{DurationClass, Durations};
 use super::quantiles::Quantiles;
 use crate::error::{Error, Result, did_you_mean, input_error};
 use crate::model::check_schema;
@@ -148,7 +148,7 @@ impl Spec {
         Ok(spec)
     }
 
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let place = |key: &str| format!("{}, key {key}", self.source);
         if self.name.is_empty() {
             return Err(input_error!(
@@ -221,8 +221,6 @@ impl Spec {
         }
     }
 }
-
-use super::durations::DurationClass;
 
 impl ArrivalSpec {
     pub(super) fn profile(&self) -> Profile {

@@ -7,8 +7,8 @@ const POINTS: usize = 2;
 
 /// What a specification says of its traces, worked out without drawing.
 ///
-/// Gaps take the week's profile as it is while a burst and the wait after it last. Jobs that come at a busy hour and
-/// wait until a quiet one are in this; that bursts themselves move on the clock is not.
+/// How often bursts end at each time of the week is taken from that time's rate, as if it had lasted; from there on, waits
+/// pass through the week as they do in a trace.
 pub struct Statistics<'a> {
     spec: &'a Spec,
     profile: super::arrivals::Profile,
@@ -55,7 +55,7 @@ impl<'a> Statistics<'a> {
         if let Some(Regular { share, gap_s: regular_s }) = &arrivals.regular {
             waits = (1.0 - share) * waits + share * regular_s.cdf(gap_s);
         }
-        (1.0 - self.wait_share) * arrivals.gap_s.cdf(gap_s) + self.wait_share * waits
+        (1.0 - self.wait_share) * arrivals.gap_s.cdf(gap_s) + self.wait_share * waits.min(1.0)
     }
 
     /// Probability that a job lasts so many whole seconds at most.
