@@ -1,11 +1,46 @@
-use crate::error::{Result, input_error};
+use std::path::PathBuf;
+
+use super::generate::check_start_hour;
+use crate::cli::output::{note, open_trace, print};
+use crate::error::Result;
+use crate::report::atomic;
+use crate::traces::generate::fit;
 
 /// Fit the statistics of a synthetic trace to a trace
 #[derive(clap::Args)]
-pub(in crate::cli) struct FitArgs {}
+#[command(after_help = "Examples:
+  aegis-sim trace fit my.csv -o my.toml
+  aegis-sim trace fit my.csv --start-hour 33.5 -o my.toml   # its second 0 is Tuesday 09:30
+  aegis-sim trace generate --like my.toml --jobs 100000 -o longer.csv
+
+Fitted are bursts, gaps, waits with their daily and weekly cycle, GPU counts, durations by GPU count and the shares of
+virtual clusters. The file says how near it is to the trace, and may be edited: models/traces/README.md lists its keys.")]
+pub(in crate::cli) struct FitArgs {
+    /// philly, saturn, venus, a CSV file with durations, or - for standard input
+    #[arg(value_name = "TRACE")]
+    trace: String,
+    /// File for the specification (TOML), or - for standard output
+    #[arg(short = 'o', long, value_name = "FILE", default_value = "-")]
+    out: PathBuf,
+    /// Hour of the week at the trace's second 0: 0 is Monday 00:00
+    #[arg(long, value_name = "HOUR", default_value_t = 0.0)]
+    start_hour: f64,
+}
 
 impl FitArgs {
     pub fn execute(self) -> Result<()> {
-        Err(input_error!("not built yet"))
+        check_start_hour(self.start_hour)?;
+        let fit = fit(&open_trace(&self.trace)?, self.start_hour)?;
+        fit.notes.iter().for_each(|text| note(text));
+        let text = fit.to_toml()?;
+        match self.out.as_os_str() == "-" {
+            true => print(&text)?,
+            false => atomic::write(&self.out, text.as_bytes())?,
+        }
+        note(&format!(
+            "fitted to {} jobs; KS distance of gaps {:.4}, of durations {:.4}",
+            fit.jobs, fit.gap_distance, fit.duration_distance
+        ));
+        Ok(())
     }
 }

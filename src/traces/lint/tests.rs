@@ -188,7 +188,8 @@ fn broken() -> impl Strategy<Value = Vec<u8>> {
         prop_oneof![24 => Just(sound), 1 => select(odd)].prop_map(str::to_owned)
     };
     let id = prop_oneof![24 => "[a-z]{3}", 1 => mostly("a", &["", "\"b\"", "\"b\nc\"", "5\" x", "#d"])];
-    let odd = &["7.5", "0.5", "1e3", "-0.0", "-1", "nan", "inf", "1e12", "x", "", " 4 ", "2017-10-09", "\"1,5\""];
+    let odd =
+        &["7.5", "0.5", "1e3", "-0.0", "-1", "nan", "inf", "1e12", "x", "", " 4 ", "2017-10-09", "\"1,5\""];
     let number = prop_oneof![24 => (0u32..100).prop_map(|n| n.to_string()), 1 => select(&odd[..]).prop_map(str::to_owned)];
     let duration = prop_oneof![Just(String::new()), number.clone()];
     let workload = mostly("mnist_bs32_1gpu", &["gpt2_large_wiki_bs8_2gpu", "mnist", ""]);
