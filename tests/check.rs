@@ -240,7 +240,9 @@ fn failing_runs_fail_and_make_no_baseline() {
     let scratch = Scratch::new();
     let before = scratch.read("b.csv");
     // Jobs of two GPUs, and servers of one.
-    scratch.write("e.toml", &EXPERIMENT.replace("job_count = 20", "job_count = 20\ngpu_count = 1"));
+    let small = EXPERIMENT.replace("job_count = 20", "job_count = 20\ngpu_count = 1");
+    let refused = small.replace("replicates = 2", "replicates = 2\noversized_jobs = \"refuse\"");
+    scratch.write("e.toml", &refused);
     let says = [
         "venus, aegis, observation_window_s 0, completed_jobs: 2 runs failed, the first: ",
         "server has (1)",

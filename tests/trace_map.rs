@@ -241,6 +241,20 @@ fn a_window_keeps_times_and_durations_on_request() {
     assert!(ours.jobs.iter().all(|job| source.contains(&known(job))));
 }
 
+/// A job that runs as long as its workload runs on whole GPUs, as the workload did.
+#[test]
+fn a_window_without_durations_has_no_shares() {
+    let scratch = Scratch::new();
+    let source = scratch
+        .write("jobs.csv", "job_id,submit_s,workload,gpus,duration_s,gpu_share\na,0,,1,10,0.5\nb,1,,1,20,\n");
+    let out = scratch.text("mapped.csv");
+    let (_, _, told) = run(&["trace", "map", &source, "-o", &out, "--jobs", "2"]);
+    assert!(told.contains("jobs with a share of their GPUs") && told.contains("did: 1"), "{told}");
+    succeeds(&["run", "--trace", &out, "--policy", "exclusive"]);
+    succeeds(&["trace", "map", &source, "-o", &out, "--jobs", "2", "--keep-durations"]);
+    assert_eq!(Trace::open(&out).unwrap().jobs[0].gpu_share, Some(0.5));
+}
+
 #[test]
 fn the_seed_decides_between_equals() {
     let scratch = Scratch::new();

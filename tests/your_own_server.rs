@@ -36,8 +36,9 @@ fn every_command_of_the_walk_through_works() {
         assert_eq!(program, "aegis-sim");
         let output = run(args);
         assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-        let out = args.iter().position(|arg| arg == "--out").expect("each leaves something");
-        assert!(dir.path().join(&args[out + 1]).exists(), "{command:?}");
+        if let Some(out) = args.iter().position(|arg| arg == "--out") {
+            assert!(dir.path().join(&args[out + 1]).exists(), "{command:?}");
+        }
     }
     let out = |name: &str| dir.path().join(name);
 

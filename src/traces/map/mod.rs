@@ -108,12 +108,18 @@ pub fn map(trace: &Trace, catalogue: &Catalogue, request: &Request) -> Result<Ma
     let mut jobs: Vec<TraceJob> = eligible.jobs.iter().map(|&job| job.clone()).collect();
     if let Extent::Window { keep_durations, keep_times, .. } = request.extent {
         let start = Time::from_s(jobs[0].submit_s);
+        let shared = jobs.iter().filter(|job| job.gpu_share.is_some()).count();
+        if !keep_durations && shared > 0 {
+            notes.push(format!(
+                "{source}: jobs with a share of their GPUs, which run on whole ones as their workloads did: {shared}"
+            ));
+        }
         for job in &mut jobs {
             if !keep_times {
                 job.submit_s = (Time::from_s(job.submit_s) - start).as_s();
             }
             if !keep_durations {
-                job.duration_s = None;
+                (job.duration_s, job.gpu_share) = (None, None);
             }
         }
     }
