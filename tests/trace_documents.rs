@@ -6,7 +6,7 @@ use std::process::Command;
 /// The fenced `sh` blocks of a document that are about traces.
 fn blocks(document: &str) -> Vec<String> {
     let blocks = document.split("```").skip(1).step_by(2).filter_map(|block| block.strip_prefix("sh\n"));
-    blocks.filter(|block| block.contains("-- trace import")).map(str::to_owned).collect()
+    blocks.filter(|block| block.contains("-- trace ")).map(str::to_owned).collect()
 }
 
 #[test]

@@ -3,11 +3,10 @@
 mod common;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use common::{aegis_sim, fails, run, succeeds};
+use common::{Scratch, aegis_sim, fails, run, succeeds};
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// The rows of the trace without its comments, what was said, and the account.
 struct Imported {
@@ -48,16 +47,16 @@ fn named(pairs: &[(&str, u64)]) -> Vec<(String, u64)> {
 
 #[track_caller]
 fn import(inputs: &[&str], options: &[&str]) -> Imported {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
-    let (out, report) = (path("out.csv"), path("report.json"));
+    let files = Scratch::new();
+
+    let (out, report) = (files.text("out.csv"), files.text("report.json"));
     let mut args = vec!["trace", "import"];
     args.extend(inputs);
     args.extend(options);
     args.extend(["-o", &out, "--report", &report]);
     let said = succeeds(&args);
-    let text = std::fs::read_to_string(&out).unwrap();
-    let account: Value = serde_json::from_str(&std::fs::read_to_string(&report).unwrap()).unwrap();
+    let text = files.read("out.csv");
+    let account: Value = serde_json::from_str(&files.read("report.json")).unwrap();
     let dropped: u64 = counts(&account["dropped"]).iter().map(|(_, count)| count).sum();
     let [read, kept] = ["rows_read", "kept"].map(|key| account[key].as_u64().unwrap());
     assert_eq!(read, kept + dropped, "the account adds up");
@@ -70,20 +69,6 @@ fn import(inputs: &[&str], options: &[&str]) -> Imported {
     let rows: Vec<String> = rows.into_iter().map(str::to_owned).collect();
     assert_eq!(rows.len() as u64, kept + 1);
     Imported { rows, comments: comments.join("\n"), said, account }
-}
-
-struct Files(TempDir);
-
-impl Files {
-    fn new() -> Files {
-        Files(tempfile::tempdir().unwrap())
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
-        let path: PathBuf = self.0.path().join(name);
-        std::fs::write(&path, bytes).unwrap();
-        path.to_str().unwrap().to_owned()
-    }
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -234,7 +219,7 @@ fn any_table_by_its_columns() {
     assert!(imported.said.contains("6 lines = 1 header + 4 rows + 1 comment"), "{}", imported.said);
 
     // As the Helios slices of other simulators are: microseconds, comments, no id.
-    let files = Files::new();
+    let files = Scratch::new();
     let log = files.write(
         "slice.csv",
         "# a slice\n# of Venus\nsubmit_time,num_chips,len\n5835000000,128,24.0\n5842000000,16,46520.0\n",
@@ -289,7 +274,7 @@ fn any_table_by_its_columns() {
 #[test]
 fn its_own_format_comes_back_as_it_was() {
     let text = std::fs::read_to_string("traces/philly.csv").unwrap();
-    let files = Files::new();
+    let files = Scratch::new();
     let out = files.write("out.csv", "");
     succeeds(&["trace", "import", "--format", "csv", "traces/philly.csv", "-o", &out, "--origin", "source"]);
     let rows = |text: &str| -> Vec<String> {
@@ -335,8 +320,8 @@ fn filters_and_samples() {
 
 #[test]
 fn drops_are_errors_if_asked() {
-    let files = Files::new();
-    let out = files.0.path().join("out.csv");
+    let files = Scratch::new();
+    let out = files.path("out.csv");
     let args = ["trace", "import", "--format", "helios", HELIOS, "--strict", "-o", out.to_str().unwrap()];
     fails(2, &args, &["helios.csv, line 9", "4 of 16 rows would be dropped", "--strict"]);
     assert!(!out.exists());
@@ -356,7 +341,7 @@ fn jobs_too_large_for_a_cluster_are_counted() {
 
 #[test]
 fn traces_without_workloads_are_not_run() {
-    let files = Files::new();
+    let files = Scratch::new();
     let out = files.write("out.csv", "");
     succeeds(&["trace", "import", "--format", "helios", HELIOS, "-o", &out]);
     fails(
@@ -368,7 +353,7 @@ fn traces_without_workloads_are_not_run() {
 
 #[test]
 fn compressed_piped_and_joined() {
-    let files = Files::new();
+    let files = Scratch::new();
     let text = std::fs::read(HELIOS).unwrap();
     let plain = import(&["--format", "helios", HELIOS], &[]).rows;
     // Two members, as `cat a.gz b.gz` makes them.
@@ -410,7 +395,7 @@ fn compressed_piped_and_joined() {
 /// The text with its rows in other clothes gives the same jobs.
 #[test]
 fn clothes_do_not_matter() {
-    let files = Files::new();
+    let files = Scratch::new();
     let text = std::fs::read_to_string(HELIOS).unwrap();
     let plain = import(&["--format", "helios", HELIOS], &[]);
     let quoted = text.replace("u1,", "\"u1\",");
@@ -438,13 +423,13 @@ fn clothes_do_not_matter() {
 }
 
 /// A Helios log of these rows.
-fn helios_rows(files: &Files, rows: &[&str]) -> String {
+fn helios_rows(files: &Scratch, rows: &[&str]) -> String {
     files.write("rows.csv", format!("{HELIOS_HEADER}{}\n", rows.join("\n")))
 }
 
 #[test]
 fn odd_values_are_counted_with_their_place() {
-    let files = Files::new();
+    let files = Scratch::new();
     let log = helios_rows(
         &files,
         &[
@@ -501,8 +486,30 @@ fn odd_values_are_counted_with_their_place() {
 }
 
 #[test]
+fn times_that_no_trace_can_hold() {
+    let files = Scratch::new();
+    let row = |date: &str| format!("{date},u,v,1,1,1,FAILED,{date} 00:00:00,,,5,0");
+    let log = helios_rows(&files, &[&row("0001-01-01"), &row("2020-01-01"), &row("9000-01-01")]);
+    let args = ["trace", "import", "--format", "helios", &log, "-o", "-"];
+    fails(2, &args, &["line 4", "8998 years", "--from or --to"]);
+    let later = [&args[..], &["--from", "2000-01-01", "--to", "2100-01-01"]].concat();
+    succeeds(&later);
+    let early = [&later[..], &["--origin", "source", "--timezone", "UTC"]].concat();
+    succeeds(&early);
+    fails(
+        2,
+        &[&args[..], &["--to", "1000-01-01", "--origin", "source"]].concat(),
+        &["before the log's zero"],
+    );
+    let span = "1,u,v,1,1,1,FAILED,2020-01-01 00:00:00,0001-01-01 00:00:00,9000-01-01 00:00:00,,0";
+    let kept = "2,u,v,1,1,1,FAILED,2020-01-01 00:00:00,,,5,0";
+    let imported = import(&["--format", "helios", &helios_rows(&files, &[span, kept])], &[]);
+    assert_eq!(imported.dropped(), named(&[("bad_number", 1)]));
+}
+
+#[test]
 fn a_column_does_not_mix_dates_and_numbers() {
-    let files = Files::new();
+    let files = Scratch::new();
     let log = files.write("t.csv", "t,g,d\n5,1,9\n2020-06-09 18:41:01,1,9\n7,1,9\n");
     let map = ["--map", "submit_s=t", "--map", "gpus=g", "--map", "duration_s=d"];
     let imported = import(&["--format", "csv", &log], &map);
@@ -513,7 +520,7 @@ fn a_column_does_not_mix_dates_and_numbers() {
 
 #[test]
 fn daylight_saving_gaps_are_reported() {
-    let files = Files::new();
+    let files = Scratch::new();
     let log = helios_rows(
         &files,
         &[
@@ -547,7 +554,7 @@ fn the_zone_of_the_host_changes_nothing() {
 
 #[test]
 fn names_that_are_not_utf8() {
-    let files = Files::new();
+    let files = Scratch::new();
     let row = "1,u,v,1,1,1,FAILED,2020-06-09 18:41:01,,,5,0\n";
     let mut bytes = format!("{HELIOS_HEADER}{row}").into_bytes();
     let at = HELIOS_HEADER.len() + 2;
@@ -564,7 +571,7 @@ fn names_that_are_not_utf8() {
 
 #[test]
 fn names_that_would_not_read_as_names() {
-    let files = Files::new();
+    let files = Scratch::new();
     let long = "x".repeat(300);
     let log = files.write(
         "f.csv",
@@ -587,7 +594,7 @@ fn names_that_would_not_read_as_names() {
 
 #[test]
 fn files_that_are_cut_off_or_something_else() {
-    let files = Files::new();
+    let files = Scratch::new();
     let text = std::fs::read(HELIOS).unwrap();
     let json = std::fs::read(PHILLY).unwrap();
     let compressed = gzip(&text.repeat(100));
@@ -613,22 +620,19 @@ fn files_that_are_cut_off_or_something_else() {
         ("aegis", &text, "the column submit_time_s is missing"),
     ] {
         let name = files.write("f", bytes);
-        let out = files.0.path().join("out.csv");
+        let out = files.path("out.csv");
         let (code, _, stderr) =
             run(&["trace", "import", "--format", format, &name, "-o", out.to_str().unwrap()]);
         assert_eq!(code, 2, "{format}: {stderr}");
         assert!(stderr.contains(says), "{format}: {stderr:?} does not say {says:?}");
-        assert!(
-            !out.exists() && std::fs::read_dir(files.0.path()).unwrap().count() == 1,
-            "nothing is left behind"
-        );
+        assert!(!out.exists() && files.files() == 1, "nothing is left behind");
     }
 }
 
 /// A gigabyte without a line end, out of some kilobytes: neither the table's reader nor that of JSON may hold it.
 #[test]
 fn a_gigabyte_on_one_line() {
-    let files = Files::new();
+    let files = Scratch::new();
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     let piece = vec![b'x'; 1 << 20];
     encoder.write_all(b"{\"a\": \"").unwrap();
@@ -655,7 +659,7 @@ fn a_gigabyte_on_one_line() {
 
 #[test]
 fn equal_submissions_keep_the_order_of_the_log() {
-    let files = Files::new();
+    let files = Scratch::new();
     let rows: Vec<String> = (0..3000)
         .map(|i| format!("{},u,v,1,1,1,FAILED,2020-06-09 18:41:0{},,,5,0", 3000 - i, i % 2))
         .collect();

@@ -9,33 +9,12 @@ use serde_json::Value;
 
 mod common;
 
-use common::{aegis_sim, fails, run, succeeds};
+use common::{Scratch, aegis_sim, fails, run, succeeds};
 
 /// 127 Philly jobs around the window of the evaluation; its head says where they come from.
 const PHILLY: &str = "tests/data/philly_window.csv";
 /// The evaluation's window, and the job of its first second that belongs to the window before.
 const WINDOW: [&str; 4] = ["--window", "2565270", "--exclude", "76853"];
-
-struct Scratch(tempfile::TempDir);
-
-impl Scratch {
-    fn new() -> Scratch {
-        Scratch(tempfile::tempdir().unwrap())
-    }
-
-    fn text(&self, name: &str) -> String {
-        self.0.path().join(name).display().to_string()
-    }
-
-    fn write(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.path().join(name), text).unwrap();
-        self.text(name)
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.0.path().join(name)).unwrap()
-    }
-}
 
 fn window(jobs: usize, start_s: Option<f64>) -> Extent {
     Extent::Window { jobs, start_s, weights: Weights::default(), keep_durations: false, keep_times: false }

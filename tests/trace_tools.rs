@@ -106,7 +106,7 @@ fn lint_lists_all_problems_with_exit_code_1() {
     for (code, place) in [
         ("error[bad-number]", ", line 5, column submit_s: found \"x\""),
         ("error[unknown-workload]", ", line 5, column workload: "),
-        ("error[gang-too-large]", ", line 5, column gpus: found 8"),
+        ("warning[gang-too-large]", ", line 5, column gpus: found 8"),
         ("error[duplicate-id]", ", line 6, column job_id: \"application_1\" stands on line 2"),
         ("error[blank-workload]", ", line 6, column workload: blank"),
         ("warning[no-final-newline]", ", line 6: "),
@@ -119,7 +119,7 @@ fn lint_lists_all_problems_with_exit_code_1() {
             && stdout.contains("  why: ")
             && stdout.contains("  fix: ")
     );
-    let said = format!("error: {path}: 5 jobs, errors: 5, warnings: ");
+    let said = format!("error: {path}: 5 jobs, errors: 4, warnings: ");
     assert!(stderr.contains(&said), "{stderr}");
 
     let (code, stdout, _) = run(&["trace", "lint", &path, "--format", "json"]);
@@ -144,7 +144,7 @@ fn lint_counts_what_is_wrong_a_thousand_times_once() {
 #[test]
 fn lint_silences_codes_and_refuses_what_cannot_be_read() {
     let (_dir, path) = file("job_id,submit_s,workload,gpus\na,0,,8\n");
-    fails(1, &["trace", "lint", &path, "--allow", "blank-workload"], &["errors: 1, warnings: 0"]);
+    fails(1, &["trace", "lint", &path, "--allow", "blank-workload"], &["errors: 0, warnings: 1"]);
     succeeds(&["trace", "lint", &path, "--allow", "blank-workload,gang-too-large"]);
     fails(2, &["trace", "lint", &path, "--allow", "blank-workloads"], &["blank-workload"]);
     fails(2, &["trace", "lint", "/nonexistent/t.csv"], &["cannot read /nonexistent/t.csv"]);

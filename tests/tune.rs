@@ -6,7 +6,7 @@ use serde_json::Value;
 
 mod common;
 
-use common::{fails, run, succeeds};
+use common::{Scratch, fails, run, succeeds};
 
 #[track_caller]
 fn json(args: &[&str]) -> Value {
@@ -25,27 +25,6 @@ fn figure(tuned: &Value, stage: &str, trace: &str, metric: &str, column: &str) -
     let row =
         rows.iter().find(|row| row["stage"] == stage && row["trace"] == trace && row["metric"] == metric);
     row.unwrap_or_else(|| panic!("no {stage} {trace} {metric}: {tuned}"))[column].as_f64().unwrap()
-}
-
-struct Scratch(tempfile::TempDir);
-
-impl Scratch {
-    fn new() -> Scratch {
-        Scratch(tempfile::tempdir().unwrap())
-    }
-
-    fn text(&self, name: &str) -> String {
-        self.0.path().join(name).display().to_string()
-    }
-
-    fn write(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.path().join(name), text).unwrap();
-        self.text(name)
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.0.path().join(name).exists()
-    }
 }
 
 /// A window no admin would take: whatever is searched beats it.
@@ -166,15 +145,15 @@ fn where_nothing_better_is_found_it_says_so_and_writes_nothing() {
         assert!(stdout.contains(says), "{stdout}");
     }
     assert!(!scratch.has("tuned.toml"));
-    assert_eq!(std::fs::read_dir(scratch.0.path()).unwrap().count(), 1, "left something behind");
+    assert_eq!(scratch.files(), 1, "left something behind");
 }
 
 #[test]
 fn mistakes_are_refused_before_anything_runs() {
     let scratch = Scratch::new();
     let space = |axes: &str| format!("schema_version = 1\n[axes]\n{axes}\n");
-    let scene = scratch.write("scene.toml", &space("smact_threshold = [0.5]\ngpu_count = [2, 3]"));
-    let slip = scratch.write("slip.toml", &space("smact_treshold = [0.5]"));
+    let scene = scratch.write("scene.toml", space("smact_threshold = [0.5]\ngpu_count = [2, 3]"));
+    let slip = scratch.write("slip.toml", space("smact_treshold = [0.5]"));
     let one = scratch.write("one.csv", "job_id,submit_s,workload,gpus\na,0,mnist_bs32_1gpu,1\n");
     let unwritable = scratch.text("no/such/folder.toml");
     let cases: [(&[&str], &[&str]); 11] = [

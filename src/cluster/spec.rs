@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -54,6 +54,9 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct ServerEntry {
     name: String,
+    /// Servers of this kind; of several, names end in their number.
+    #[serde(default = "one")]
+    count: usize,
     gpu: Vec<GpuEntry>,
 }
 
@@ -80,6 +83,8 @@ fn full_speed() -> f64 {
 }
 
 const MOST_GPUS: usize = 4096;
+const MOST_SERVERS: usize = 4096;
+const MOST_GPUS_IN_ALL: usize = 65_536;
 
 impl ClusterSpec {
     /// The server of the AEGIS evaluation: 3 x A100 40 GB.
@@ -100,15 +105,33 @@ impl ClusterSpec {
     pub fn parse(source: &str, text: &str) -> Result<ClusterSpec> {
         let file: File = parse_toml(source, text)?;
         check_schema(source, file.schema_version)?;
-        let mut servers: Vec<ServerSpec> = Vec::with_capacity(file.server.len());
+        let mut servers: Vec<ServerSpec> = Vec::new();
+        let (mut names, mut gpus) = (HashSet::new(), 0);
         for entry in file.server {
-            if servers.iter().any(|server| server.name == entry.name) {
+            if !(1..=MOST_SERVERS).contains(&entry.count) {
                 return Err(input_error!(
-                    "{source}: two servers are named {:?}; give each its own name",
-                    entry.name
+                    "{source}, server {:?}, key count: found {}; expected 1 to {MOST_SERVERS}",
+                    entry.name,
+                    entry.count
                 ));
             }
-            servers.push(server(source, entry)?);
+            let (name, count) = (entry.name.clone(), entry.count);
+            let one = server(source, entry)?;
+            gpus += count * one.gpus.len();
+            if gpus > MOST_GPUS_IN_ALL {
+                return Err(input_error!(
+                    "{source}, server {name:?}: with its GPUs there are {gpus}; expected {MOST_GPUS_IN_ALL} at most"
+                ));
+            }
+            for number in 1..=count {
+                let name = if count == 1 { name.clone() } else { format!("{name}-{number}") };
+                if !names.insert(name.clone()) {
+                    return Err(input_error!(
+                        "{source}: two servers are named {name:?}; give each its own name"
+                    ));
+                }
+                servers.push(ServerSpec { name, ..one.clone() });
+            }
         }
         if servers.is_empty() {
             return Err(input_error!(
@@ -235,6 +258,26 @@ mod tests {
         mixed.servers[0].gpus[1].speed = 0.5;
         let message = mixed.with_gpu_count(2).unwrap_err().to_string();
         assert!(message.contains("gpu_count needs a cluster of one server"), "{message}");
+    }
+
+    #[test]
+    fn servers_of_a_kind_are_numbered() {
+        let server = |name: &str, count: &str| {
+            format!(
+                "[[server]]\nname = \"{name}\"\ncount = {count}\n[[server.gpu]]\nmodel = \"m\"\ncount = 4096\nmemory_mib = 8\n"
+            )
+        };
+        let parse = |servers: &str| ClusterSpec::parse("c.toml", &format!("schema_version = 1\n{servers}"));
+        let cluster = parse(&(server("a", "2") + &server("b", "1"))).unwrap();
+        assert_eq!(cluster.servers.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(), ["a-1", "a-2", "b"]);
+        for (servers, says) in [
+            (server("a", "0"), "server \"a\", key count: found 0"),
+            (server("a", "2") + &server("a-1", "1"), "two servers are named \"a-1\""),
+            (server("a", "17"), "with its GPUs there are 69632"),
+        ] {
+            let message = parse(&servers).unwrap_err().to_string();
+            assert!(message.contains(says), "{message}");
+        }
     }
 
     #[test]

@@ -4,10 +4,12 @@
 mod cases;
 mod log;
 mod program;
+mod scratch;
 
 pub use cases::{Case, Shape, any_case};
 pub use log::{Entry, Log, What};
 pub use program::{aegis_sim, fails, run, succeeds};
+pub use scratch::Scratch;
 
 use proptest::test_runner::{Config, RngSeed};
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use csv::ByteRecord;
 
-use super::account::Reason;
 use super::clock::micros;
+use super::code::Reason;
 use super::job::{Demand, Found, Problem, SourceJob};
 use crate::error::{Result, did_you_mean, input_error};
 use crate::workload::Catalogue;

@@ -1,7 +1,7 @@
 //! Which jobs of a log are wanted.
 
-use super::account::Reason;
 use super::clock::{Clock, micros};
+use super::code::Reason;
 use super::job::{SourceJob, state};
 use crate::error::{Result, input_error};
 

@@ -4,35 +4,27 @@ use super::layout::{Key, Layout, Unit};
 
 const SECONDS: Unit = Unit::Times(1.0);
 
-/// SenseTime Helios, `cluster_log.csv` (Hu et al., SC '21): `gpu_num` is the job's total over its nodes.
+/// SenseTime Helios, `cluster_log.csv` (Hu et al., SC '21).
 pub(super) fn helios() -> Vec<Layout> {
-    vec![
-        Layout::default()
-            .with(Key::JobId, "job_id", Unit::Plain, true)
-            .with(Key::Submit, "submit_time", Unit::Date, true)
-            .with(Key::Start, "start_time", Unit::Date, false)
-            .with(Key::End, "end_time", Unit::Date, false)
-            .with(Key::Duration, "duration", SECONDS, true)
-            .with(Key::Gpus, "gpu_num", Unit::Plain, true)
-            .with(Key::User, "user", Unit::Plain, false)
-            .with(Key::Vc, "vc", Unit::Plain, false)
-            .with(Key::State, "state", Unit::Plain, true),
-    ]
+    vec![slurm().with(Key::Vc, "vc", Unit::Plain, false)]
 }
 
 /// Acme (InternLM, 2023), `trace_seren.csv` and `trace_kalos.csv`: as Helios, without VCs.
 pub(super) fn acme() -> Vec<Layout> {
-    vec![
-        Layout::default()
-            .with(Key::JobId, "job_id", Unit::Plain, true)
-            .with(Key::Submit, "submit_time", Unit::Date, true)
-            .with(Key::Start, "start_time", Unit::Date, false)
-            .with(Key::End, "end_time", Unit::Date, false)
-            .with(Key::Duration, "duration", SECONDS, true)
-            .with(Key::Gpus, "gpu_num", Unit::Plain, true)
-            .with(Key::User, "user", Unit::Plain, false)
-            .with(Key::State, "state", Unit::Plain, true),
-    ]
+    vec![slurm()]
+}
+
+/// Accounts of Slurm: `gpu_num` is the job's total over its nodes.
+fn slurm() -> Layout {
+    Layout::default()
+        .with(Key::JobId, "job_id", Unit::Plain, true)
+        .with(Key::Submit, "submit_time", Unit::Date, true)
+        .with(Key::Start, "start_time", Unit::Date, false)
+        .with(Key::End, "end_time", Unit::Date, false)
+        .with(Key::Duration, "duration", SECONDS, true)
+        .with(Key::Gpus, "gpu_num", Unit::Plain, true)
+        .with(Key::User, "user", Unit::Plain, false)
+        .with(Key::State, "state", Unit::Plain, true)
 }
 
 /// Alibaba PAI 2020, the traces of its simulator (Weng et al., NSDI '22). `pai_job_no_estimate_100K.csv` has GPUs per

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::account::{Notice, Reason};
+use super::code::{Notice, Reason};
 
 /// A job of a production log. Times are in microseconds, of any origin.
 #[derive(Debug, Clone, PartialEq)]

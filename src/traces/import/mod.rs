@@ -6,6 +6,7 @@
 mod account;
 mod aegis;
 mod clock;
+mod code;
 mod filter;
 mod formats;
 mod job;
@@ -25,8 +26,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use account::{Account, Notice, Reason};
+pub use account::Account;
 pub use clock::Clock;
+pub use code::{Notice, Reason};
 pub use filter::Filter;
 pub use options::{FractionalGpus, ImportOptions, LogFormat, Origin, Selection};
 pub use philly::Attempts;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::account::{Notice, Reason};
 use super::clock::{Clock, Instant};
+use super::code::{Notice, Reason};
 use super::job::{Demand, Found, Problem, SourceJob, state};
 use super::table::{clean_name, clock_notice, is_blank};
 

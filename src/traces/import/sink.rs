@@ -6,12 +6,17 @@ use std::path::Path;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::account::{Account, Notice, Place, Reason};
+use super::account::{Account, Place};
+use super::code::{Notice, Reason};
 use super::job::{Demand, Found, Problem};
 use super::options::{FractionalGpus, ImportOptions, Origin, Selection};
 use super::spool::{Spool, Spooled};
 use crate::error::{Error, Result, input_error};
-use crate::workload::{Cells, OptionalColumns, RowRenderer, TraceWriter};
+use crate::workload::{Cells, MAX_SPAN_S, OptionalColumns, RowRenderer, TraceWriter};
+
+const SECONDS_OF_YEAR: i64 = 31_556_952;
+/// The longest time that a trace can hold.
+const MAX_SPAN_US: i64 = (MAX_SPAN_S * 1e6) as i64;
 
 /// Takes jobs, drops what is to be dropped and writes the others.
 pub(super) struct Sink<'a> {
@@ -44,6 +49,9 @@ impl<'a> Sink<'a> {
     pub fn take(&mut self, line: u64, found: Result<Found<'_>, Problem>) -> Result<()> {
         self.account.count_row();
         let found = found.and_then(|found| {
+            if let Some(us) = found.job.duration_us.filter(|&us| us > MAX_SPAN_US) {
+                return Err(Problem::field(Reason::BadNumber, "duration", &format!("{} s", us / 1_000_000)));
+            }
             let left_out = self.options.filter.leaves_out(&found.job);
             left_out.map_or(Ok(found), |reason| Err(reason.into()))
         });
@@ -134,8 +142,16 @@ impl<'a> Sink<'a> {
             });
             if job.submit_us < origin_us {
                 return Err(input_error!(
-                    "job on line {} was submitted before the log's zero, which no trace can hold; leave --origin source away",
+                    "the job on line {} was submitted before the log's zero, which no trace can hold; leave --origin source away",
                     job.line
+                ));
+            }
+            if job.submit_us - origin_us > MAX_SPAN_US {
+                return Err(input_error!(
+                    "the job on line {} was submitted {} years after the first that is kept, which no trace can hold; leave \
+                     one of them out with --from or --to",
+                    job.line,
+                    (job.submit_us - origin_us) / 1_000_000 / SECONDS_OF_YEAR
                 ));
             }
             if writer.is_none()

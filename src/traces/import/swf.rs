@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::account::Reason;
 use super::clock::micros;
+use super::code::Reason;
 use super::job::{Demand, Found, Problem, SourceJob};
 use super::table::clean_name;
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use csv::ByteRecord;
 
-use super::account::{Notice, Reason};
 use super::clock::{Clock, Instant, micros};
+use super::code::{Notice, Reason};
 use super::job::{Demand, Found, Problem, SourceJob, state};
 use super::layout::{Key, Layout, Unit};
 use crate::error::{Result, did_you_mean, input_error};
