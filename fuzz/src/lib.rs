@@ -39,11 +39,13 @@ const MAP: [&str; 6] =
 /// Reads a trace. What can be read can be written and is the same when it is read again.
 pub fn read_native(bytes: &[u8]) {
     let Ok(trace) = Trace::parse("in", "in.csv", bytes) else { return };
-    let mut writer = TraceWriter::new(Vec::new(), &[], OptionalColumns::of(&trace.jobs)).expect("memory takes it");
+    let mut writer =
+        TraceWriter::new(Vec::new(), &[], OptionalColumns::of(&trace.jobs)).expect("memory takes it");
     for job in &trace.jobs {
         writer.write(job).expect("memory takes it");
     }
-    let again = Trace::parse("out", "out.csv", &writer.finish().expect("memory takes it")).expect("what was written can be read");
+    let again = Trace::parse("out", "out.csv", &writer.finish().expect("memory takes it"))
+        .expect("what was written can be read");
     let unplaced = |jobs: Vec<TraceJob>| -> Vec<TraceJob> {
         jobs.into_iter().map(|job| TraceJob { line: 0, ..job }).collect()
     };
