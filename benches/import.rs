@@ -1,6 +1,6 @@
 //! `trace import` beside a bare read of the same file, and its memory on a log of a gigabyte.
 //!
-//! Limits: half the speed of the csv crate, or of serde_json's streaming reader for Philly; a peak of 200 MiB.
+//! `cargo bench --bench import -- speed` or `memory` does one of both. Limits: half the speed of the csv crate, or of serde_json's streaming reader for Philly; a peak of 200 MiB.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -180,8 +180,12 @@ fn main() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log");
     let formats = [LogFormat::Helios, LogFormat::Philly];
+    let asked_for = |part: &str| {
+        let mut parts = std::env::args().filter(|arg| ["speed", "memory"].contains(&arg.as_str())).peekable();
+        parts.peek().is_none() || parts.any(|asked| asked == part)
+    };
     // Memory first: the peak is that of all that the process did before.
-    for format in formats {
+    for format in formats.into_iter().filter(|_| asked_for("memory")) {
         generate(format, MEMORY_MIB, &path);
         let start = Instant::now();
         let records = import_log(format, &path);
@@ -190,7 +194,7 @@ fn main() {
             .map_or("not known here".to_owned(), |peak| format!("{peak} MiB (limit {MOST_PEAK_MIB})"));
         println!("{}: {MEMORY_MIB} MiB, {records} records in {seconds:.1} s, peak {peak}", format.name());
     }
-    for format in formats {
+    for format in formats.into_iter().filter(|_| asked_for("speed")) {
         generate(format, SPEED_MIB, &path);
         let bare = fastest(|| bare_read(format, &path));
         let whole = fastest(|| import_log(format, &path));

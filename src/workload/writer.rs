@@ -67,6 +67,7 @@ impl RowRenderer {
     /// Puts a row into `row`.
     pub fn render(&mut self, cells: &Cells<'_>, row: &mut OpenRow) {
         row.text.clear();
+        row.text.reserve(96);
         self.field(cells.job_id, &mut row.text);
         row.gap = row.text.len();
         self.field("", &mut row.text);

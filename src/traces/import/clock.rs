@@ -1,6 +1,8 @@
 //! Instants from dates and numbers, in whole microseconds, whatever the zone of this machine.
 
 use jiff::Timestamp;
+use std::cell::Cell;
+
 use jiff::civil::DateTime;
 use jiff::fmt::strtime;
 use jiff::fmt::temporal::Pieces;
@@ -102,6 +104,65 @@ impl Clock {
     }
 }
 
+/// A clock that remembers days: a log has many times of each.
+pub(super) struct Calendar {
+    clock: Clock,
+    days: [Cell<Day>; DAYS],
+}
+
+/// By the last digits of their day.
+const DAYS: usize = 16;
+
+/// A day of the form `2020-06-09`.
+#[derive(Clone, Copy)]
+struct Day {
+    text: [u8; 10],
+    /// Its first instant, if its clock is not changed; what is not known is left to [`Clock::date`].
+    midnight_us: Option<i64>,
+}
+
+impl Calendar {
+    pub fn new(clock: &Clock) -> Calendar {
+        let none = || Cell::new(Day { text: [0; 10], midnight_us: None });
+        Calendar { clock: clock.clone(), days: std::array::from_fn(|_| none()) }
+    }
+
+    /// As [`Clock::date`].
+    pub fn date(&self, text: &str) -> Option<Instant> {
+        self.of_known_day(text).or_else(|| self.clock.date(text))
+    }
+
+    fn of_known_day(&self, text: &str) -> Option<Instant> {
+        let (day, time) = text.as_bytes().split_first_chunk::<10>()?;
+        let &[b' ' | b'T', h1, h2, b':', m1, m2, b':', s1, s2] = time else { return None };
+        let number = |tens: u8, ones: u8, most: i64| {
+            let number = i64::from(tens) * 10 + i64::from(ones) - 11 * i64::from(b'0');
+            (tens.is_ascii_digit() && ones.is_ascii_digit() && number <= most).then_some(number)
+        };
+        let second = number(h1, h2, 23)? * 3600 + number(m1, m2, 59)? * 60 + number(s1, s2, 59)?;
+        let slot = &self.days[usize::from(day[8].wrapping_mul(10).wrapping_add(day[9])) % DAYS];
+        let mut known = slot.get();
+        if known.text != *day {
+            known = Day { text: *day, midnight_us: self.midnight_us(&text[..10]) };
+            slot.set(known);
+        }
+        Some(Instant::Sure(known.midnight_us? + second * 1_000_000))
+    }
+
+    /// Of a day whose first and last second have one offset.
+    fn midnight_us(&self, day: &str) -> Option<i64> {
+        if self.clock.date_format.is_some() {
+            return None;
+        }
+        let at = |time: &str| match self.clock.date(&format!("{day} {time}")) {
+            Some(Instant::Sure(us)) => Some(us),
+            _ => None,
+        };
+        let (first_us, last_us) = (at("00:00:00")?, at("23:59:59")?);
+        (last_us - first_us == 86_399_000_000).then_some(first_us)
+    }
+}
+
 fn at(local: DateTime, offset: Offset) -> Option<i64> {
     offset.to_timestamp(local).ok().map(Timestamp::as_microsecond)
 }
@@ -153,6 +214,43 @@ mod tests {
         assert_eq!(twice.us_after(before + HOUR_US + 1), before + 2 * HOUR_US);
         let skipped = clock.date("2018-03-11 02:30:00").unwrap();
         assert_eq!(skipped, Instant::Skipped(clock.date("2018-03-11 01:30:00").unwrap().us() + HOUR_US));
+    }
+
+    #[test]
+    fn a_calendar_tells_what_the_clock_tells() {
+        for zone in ["America/Los_Angeles", "Asia/Shanghai", "UTC"] {
+            let clock = Clock::new(zone, None).unwrap();
+            let calendar = Calendar::new(&clock);
+            for day in [
+                "2017-11-04",
+                "2017-11-05",
+                "2017-11-20",
+                "2018-03-11",
+                "2017-02-29",
+                "17-02-29xx",
+                "\u{e4}\u{e4}\u{e4}\u{e4}\u{e4}",
+            ] {
+                for time in [
+                    " 00:00:00",
+                    " 01:30:00",
+                    "T02:30:00",
+                    " 23:59:59",
+                    " 24:00:00",
+                    " 1:30:00",
+                    " 01:30:00Z",
+                    " 01:3x:00",
+                    "",
+                ] {
+                    let text = format!("{day}{time}");
+                    assert_eq!(calendar.date(&text), clock.date(&text), "{zone} {text}");
+                }
+            }
+        }
+        let formatted = Clock::new("UTC", Some("%Y-%d-%m %H:%M:%S".to_owned())).unwrap();
+        assert_eq!(
+            Calendar::new(&formatted).date("2017-09-06 00:00:00"),
+            formatted.date("2017-09-06 00:00:00")
+        );
     }
 
     #[test]

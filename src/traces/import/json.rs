@@ -110,28 +110,31 @@ impl Rows for JsonRows {
                 return Err(self.cut_off(start));
             }
             let mut length = available.len();
-            for (i, &byte) in available.iter().enumerate() {
+            let mut at = 0;
+            while at < length {
                 if in_text {
-                    match byte {
-                        _ if escaped => escaped = false,
-                        b'\\' => escaped = true,
-                        b'"' => in_text = false,
-                        _ => {}
+                    if std::mem::take(&mut escaped) {
+                        at += 1;
+                        continue;
                     }
+                    let Some(special) = memchr::memchr2(b'"', b'\\', &available[at..length]) else { break };
+                    at += special + 1;
+                    escaped = available[at - 1] == b'\\';
+                    in_text = escaped;
                     continue;
                 }
-                match byte {
+                match available[at] {
                     b'"' => in_text = true,
                     b'{' | b'[' => depth += 1,
                     b'}' | b']' => {
                         depth -= 1;
                         if depth == 0 {
-                            length = i + 1;
-                            break;
+                            length = at + 1;
                         }
                     }
                     _ => {}
                 }
+                at += 1;
             }
             let text = &available[..length];
             self.line += memchr::memchr_iter(b'\n', text).count() as u64;

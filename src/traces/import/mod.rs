@@ -37,6 +37,7 @@ pub use source::Source;
 use crate::error::{Result, input_error};
 use crate::workload::OptionalColumns;
 use aegis::AegisReader;
+use clock::Calendar;
 use json::JsonRows;
 use layout::{Key, Layout};
 use rows::{CsvRows, LineRows, each};
@@ -142,12 +143,13 @@ impl Reader {
         let csv =
             || -> Result<CsvRows> { Ok(CsvRows::new(name, open()?, options.delimiter, options.comment)) };
         let mut has_header = false;
+        let calendar = Calendar::new(&options.clock);
         let lines = match self {
             Reader::Philly => each(
                 || Ok(JsonRows::new(name, source::open(source, bytes_read.clone())?)),
                 told,
                 |line, text| {
-                    philly::read(&options.clock, options.attempts, text, &mut |found| sink.take(line, found))
+                    philly::read(&calendar, options.attempts, text, &mut |found| sink.take(line, found))
                 },
             )?,
             Reader::Swf(swf) => {
@@ -162,7 +164,7 @@ impl Reader {
                 if !std::mem::replace(&mut has_header, true) {
                     return table.header(name, line, row);
                 }
-                sink.take(line, table.read(&options.clock, row))
+                sink.take(line, table.read(&calendar, row))
             })?,
             Reader::Aegis(aegis) => each(csv, told, |line, row| {
                 if !std::mem::replace(&mut has_header, true) {

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, Visitor};
+use serde::{Deserialize, Deserializer};
 
-use super::clock::{Clock, Instant};
+use super::clock::{Calendar, Instant};
 use super::code::{Notice, Reason};
 use super::job::{Demand, Found, Problem, SourceJob, state};
 use super::table::{clean_name, clock_notice, is_blank};
@@ -27,20 +27,47 @@ pub enum Attempts {
 }
 
 #[derive(Deserialize)]
-struct Record {
-    status: Option<String>,
-    vc: Option<String>,
-    jobid: Option<String>,
-    attempts: Option<Vec<Attempt>>,
-    submitted_time: Option<String>,
-    user: Option<String>,
+struct Record<'a> {
+    #[serde(borrow)]
+    status: Option<Text<'a>>,
+    vc: Option<Text<'a>>,
+    jobid: Option<Text<'a>>,
+    attempts: Option<Vec<Attempt<'a>>>,
+    submitted_time: Option<Text<'a>>,
+    user: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Attempt {
-    start_time: Option<String>,
-    end_time: Option<String>,
+struct Attempt<'a> {
+    #[serde(borrow)]
+    start_time: Option<Text<'a>>,
+    end_time: Option<Text<'a>>,
     detail: Option<Vec<Server>>,
+}
+
+/// A string, in the record's own bytes unless something in it is escaped.
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'a>, D::Error> {
+        struct Borrow;
+        impl<'de> Visitor<'de> for Borrow {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Borrow)
+    }
 }
 
 #[derive(Deserialize)]
@@ -48,7 +75,7 @@ struct Server {
     gpus: Option<Vec<IgnoredAny>>,
 }
 
-impl Attempt {
+impl Attempt<'_> {
     fn gpus(&self) -> usize {
         let servers = self.detail.iter().flatten();
         servers.map(|server| server.gpus.as_ref().map_or(0, Vec::len)).sum()
@@ -64,7 +91,7 @@ struct Times {
 
 /// The jobs of a record: one, or as many as attempts.
 pub(super) fn read(
-    clock: &Clock,
+    calendar: &Calendar,
     attempts: Attempts,
     text: &[u8],
     take: &mut dyn FnMut(Result<Found<'_>, Problem>) -> crate::Result<()>,
@@ -82,11 +109,11 @@ pub(super) fn read(
     };
     let count = record.attempts.as_ref().map_or(0, Vec::len);
     if attempts != Attempts::Each || count == 0 {
-        return take(job(clock, attempts, &record, notices));
+        return take(job(calendar, attempts, &record, notices));
     }
     let mut submitted = Ok(None);
     for index in 0..count {
-        let found = attempt_job(clock, &record, index, &mut submitted, notices.clone());
+        let found = attempt_job(calendar, &record, index, &mut submitted, notices.clone());
         take(found)?;
     }
     Ok(())
@@ -102,27 +129,27 @@ fn within(error: &serde_json::Error) -> String {
     }
 }
 
-fn field(text: Option<&String>) -> Option<&str> {
-    text.map(|text| text.trim()).filter(|text| !is_blank(text))
+fn field<'r>(text: Option<&'r Text<'_>>) -> Option<&'r str> {
+    text.map(|text| text.0.trim()).filter(|text| !is_blank(text))
 }
 
 fn time(
-    clock: &Clock,
-    text: Option<&String>,
+    calendar: &Calendar,
+    text: Option<&Text<'_>>,
     name: impl FnOnce() -> String,
 ) -> Result<Option<Instant>, Problem> {
     match field(text) {
         None => Ok(None),
         Some(text) => {
-            clock.date(text).map(Some).ok_or_else(|| Problem::field(Reason::BadDate, &name(), text))
+            calendar.date(text).map(Some).ok_or_else(|| Problem::field(Reason::BadDate, &name(), text))
         }
     }
 }
 
-fn times(clock: &Clock, record: &Record, index: usize) -> Result<Times, Problem> {
+fn times(calendar: &Calendar, record: &Record<'_>, index: usize) -> Result<Times, Problem> {
     let attempt = record.attempts.as_ref().and_then(|attempts| attempts.get(index));
-    let of = |text: fn(&Attempt) -> Option<&String>, name: &str| {
-        time(clock, attempt.and_then(text), || format!("attempts[{index}].{name}"))
+    let of = |text: for<'t> fn(&'t Attempt<'_>) -> Option<&'t Text<'t>>, name: &str| {
+        time(calendar, attempt.and_then(text), || format!("attempts[{index}].{name}"))
     };
     Ok(Times {
         start: of(|attempt| attempt.start_time.as_ref(), "start_time")?,
@@ -130,15 +157,15 @@ fn times(clock: &Clock, record: &Record, index: usize) -> Result<Times, Problem>
     })
 }
 
-fn submission(clock: &Clock, record: &Record) -> Result<Instant, Problem> {
-    let submit = time(clock, record.submitted_time.as_ref(), || "submitted_time".to_owned())?;
+fn submission(calendar: &Calendar, record: &Record<'_>) -> Result<Instant, Problem> {
+    let submit = time(calendar, record.submitted_time.as_ref(), || "submitted_time".to_owned())?;
     submit.ok_or(Reason::NoSubmit.into())
 }
 
 fn job<'r>(
-    clock: &Clock,
+    calendar: &Calendar,
     mode: Attempts,
-    record: &'r Record,
+    record: &'r Record<'r>,
     mut notices: Vec<Notice>,
 ) -> Result<Found<'r>, Problem> {
     let attempts = record.attempts.as_deref().unwrap_or_default();
@@ -155,11 +182,11 @@ fn job<'r>(
     if attempts.iter().any(|attempt| attempt.gpus() != attempts[last].gpus()) {
         notices.push(Notice::GpusChange);
     }
-    let submit = submission(clock, record)?;
+    let submit = submission(calendar, record)?;
     notices.extend(clock_notice(submit));
     let (mut first_start, mut before_us, mut sum_us) = (None, submit.us(), 0);
     for index in taken {
-        let Times { start, end } = times(clock, record, index)?;
+        let Times { start, end } = times(calendar, record, index)?;
         let (Some(start), Some(end)) = (start, end) else {
             if mode == Attempts::Sum && index < last
                 || mode == Attempts::Span && first_start.is_some() && index < last
@@ -205,14 +232,14 @@ fn run(
 
 /// `submitted`: when the attempt before ended, as far as it is known; or why none of the attempts is a job.
 fn attempt_job<'r>(
-    clock: &Clock,
-    record: &'r Record,
+    calendar: &Calendar,
+    record: &'r Record<'r>,
     index: usize,
     submitted: &mut Result<Option<i64>, Problem>,
     mut notices: Vec<Notice>,
 ) -> Result<Found<'r>, Problem> {
     if index == 0 {
-        *submitted = submission(clock, record).map(|submit| {
+        *submitted = submission(calendar, record).map(|submit| {
             notices.extend(clock_notice(submit));
             Some(submit.us())
         });
@@ -220,7 +247,7 @@ fn attempt_job<'r>(
     let before_us = submitted.clone()?;
     let attempt = record.attempts.as_ref().and_then(|attempts| attempts.get(index));
     let demand = Demand::of(attempt.map_or(0, Attempt::gpus) as f64, 1.0)?;
-    let Times { start, end } = times(clock, record, index)?;
+    let Times { start, end } = times(calendar, record, index)?;
     let Some(start) = start else {
         return Err(Reason::NoStart.into());
     };
@@ -239,7 +266,7 @@ fn attempt_job<'r>(
 }
 
 fn finish<'r>(
-    record: &'r Record,
+    record: &'r Record<'r>,
     attempt: Option<usize>,
     submit_us: i64,
     duration_us: i64,
@@ -249,8 +276,9 @@ fn finish<'r>(
     if duration_us <= 0 {
         return Err(if duration_us == 0 { Reason::ZeroDuration } else { Reason::NegativeDuration }.into());
     }
-    let mut name =
-        |text: Option<&'r String>| field(text).and_then(|text| clean_name(Cow::Borrowed(text), &mut notices));
+    let mut name = |text: Option<&'r Text<'r>>| {
+        field(text).and_then(|text| clean_name(Cow::Borrowed(text), &mut notices))
+    };
     let (user, vc, id) = (name(record.user.as_ref()), name(record.vc.as_ref()), name(record.jobid.as_ref()));
     let id = id.ok_or(Reason::NoId)?;
     let status = field(record.status.as_ref()).map(|text| state(text).0);

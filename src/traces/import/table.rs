@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use csv::ByteRecord;
 
-use super::clock::{Clock, Instant, micros};
+use super::clock::{Calendar, Instant, micros};
 use super::code::{Notice, Reason};
 use super::job::{Demand, Found, Problem, SourceJob, state};
 use super::layout::{Key, Layout, Unit};
@@ -95,7 +95,7 @@ impl TableReader {
 
     /// # Errors
     /// Why the row is no job.
-    pub fn read<'r>(&mut self, clock: &Clock, row: &'r ByteRecord) -> Result<Found<'r>, Problem> {
+    pub fn read<'r>(&mut self, calendar: &Calendar, row: &'r ByteRecord) -> Result<Found<'r>, Problem> {
         self.rows += 1;
         if row.len() != self.fields {
             let detail = format!("{} fields, where the header has {}", row.len(), self.fields);
@@ -129,8 +129,8 @@ impl TableReader {
                 &state.map(|(state, _)| state).unwrap_or_default(),
             ));
         }
-        let submit = self.time(clock, row, Key::Submit)?.ok_or(Reason::NoSubmit)?;
-        let (duration_us, start) = self.duration(clock, row, submit, &mut notices)?;
+        let submit = self.time(calendar, row, Key::Submit)?.ok_or(Reason::NoSubmit)?;
+        let (duration_us, start) = self.duration(calendar, row, submit, &mut notices)?;
         for instant in [Some(submit), start].into_iter().flatten() {
             notices.extend(clock_notice(instant));
         }
@@ -180,7 +180,7 @@ impl TableReader {
     /// From the duration's own column, or else from start and end; and the start.
     fn duration(
         &mut self,
-        clock: &Clock,
+        calendar: &Calendar,
         row: &ByteRecord,
         submit: Instant,
         notices: &mut Vec<Notice>,
@@ -194,7 +194,7 @@ impl TableReader {
             None if !has_times => return Ok((None, None)),
             None => None,
         };
-        let (start, end) = (self.time(clock, row, Key::Start)?, self.time(clock, row, Key::End)?);
+        let (start, end) = (self.time(calendar, row, Key::Start)?, self.time(calendar, row, Key::End)?);
         let start_us = start.map(|start| start.us_after(submit.us()));
         let lasted_us = match (start_us, end) {
             (Some(start_us), Some(end)) => {
@@ -232,16 +232,16 @@ impl TableReader {
         }
     }
 
-    fn time(&mut self, clock: &Clock, row: &ByteRecord, key: Key) -> Result<Option<Instant>, Problem> {
+    fn time(&mut self, calendar: &Calendar, row: &ByteRecord, key: Key) -> Result<Option<Instant>, Problem> {
         let Some(place) = &self.places[key as usize] else { return Ok(None) };
         let Some(text) = text(row, place) else { return Ok(None) };
         let number = |unit_s| micros(text, unit_s).map(Instant::Sure);
         let (instant, is_date) = match place.unit {
             Unit::Times(unit_s) => (number(unit_s), false),
-            Unit::Date => (clock.date(text), true),
+            Unit::Date => (calendar.date(text), true),
             Unit::Auto | Unit::Plain => match (number(1.0), self.dates[key as usize]) {
                 (Some(instant), None | Some(false)) => (Some(instant), false),
-                (None, None | Some(true)) => (clock.date(text), true),
+                (None, None | Some(true)) => (calendar.date(text), true),
                 // One that is written otherwise than the first.
                 (_, Some(is_date)) => (None, is_date),
             },
@@ -266,7 +266,7 @@ pub(super) fn clock_notice(instant: Instant) -> Option<Notice> {
 
 /// Whether a field says that there is no value.
 pub(super) fn is_blank(text: &str) -> bool {
-    ["", "None", "null", "NULL", "nan", "NaN", "N/A", "-"].contains(&text)
+    text.len() <= 4 && ["", "None", "null", "NULL", "nan", "NaN", "N/A", "-"].contains(&text)
 }
 
 /// The field, unless it is blank. What is not UTF-8 is no number and no date.
@@ -285,7 +285,7 @@ fn name<'r>(row: &'r ByteRecord, place: &Place, notices: &mut Vec<Notice>) -> Op
 /// A name as a trace can hold it; `None` if it is longer than any name.
 pub(super) fn clean_name<'r>(mut text: Cow<'r, str>, notices: &mut Vec<Notice>) -> Option<Cow<'r, str>> {
     const MAX_NAME_BYTES: usize = 256;
-    if matches!(text, Cow::Owned(_)) || text.contains('\0') {
+    if matches!(text, Cow::Owned(_)) || memchr::memchr(0, text.as_bytes()).is_some() {
         if !notices.contains(&Notice::NotUtf8) {
             notices.push(Notice::NotUtf8);
         }
