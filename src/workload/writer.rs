@@ -91,6 +91,13 @@ impl RowRenderer {
 
     /// The field and a comma.
     fn field(&mut self, field: &str, out: &mut Vec<u8>) {
+        // What needs no quotes wherever it stands.
+        let is_plain = |&byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
+        if !field.is_empty() && field.as_bytes().iter().all(is_plain) {
+            out.extend_from_slice(field.as_bytes());
+            out.push(b',');
+            return;
+        }
         let mut rest = field.as_bytes();
         let mut buffer = [0; 128];
         loop {

@@ -36,10 +36,10 @@ pub(in crate::cli) struct ImportArgs {
     /// What a column of --format csv holds, and its unit; repeatable
     #[arg(long, value_name = "KEY=COLUMN[:UNIT]")]
     map: Vec<String>,
-    /// Separator of --format csv: one character, or tab
+    /// Separator of a table's fields: one character, or tab
     #[arg(long, value_name = "CHARACTER", default_value = ",", value_parser = one_byte)]
     delimiter: u8,
-    /// Lines of a table that start with it are comments [default: # with --format csv]
+    /// Lines of a table that start with it are comments [default: # with --format csv and no --map]
     #[arg(long, value_name = "CHARACTER", value_parser = one_byte)]
     comment: Option<u8>,
     /// Zone of times without an offset [default: America/Los_Angeles for philly, Asia/Shanghai for helios and acme, else UTC]
@@ -48,9 +48,9 @@ pub(in crate::cli) struct ImportArgs {
     /// How dates are written, for strptime, such as "%d/%m/%Y %H:%M" [default: ISO 8601]
     #[arg(long, value_name = "FORMAT")]
     date_format: Option<String>,
-    /// Which attempts of a Philly job count
-    #[arg(long, value_enum, default_value_t)]
-    attempts: Attempts,
+    /// Which attempts of a Philly job count [default: sum]
+    #[arg(long, value_enum)]
+    attempts: Option<Attempts>,
     /// What becomes of shares of GPUs
     #[arg(long, value_enum, default_value_t)]
     fractional_gpus: FractionalGpus,
@@ -69,21 +69,23 @@ pub(in crate::cli) struct ImportArgs {
     /// Keep jobs of these users
     #[arg(long, value_delimiter = ',')]
     user: Vec<String>,
+    /// Keep jobs with at least so many GPUs
     #[arg(long, value_name = "N")]
     min_gpus: Option<u32>,
+    /// Keep jobs with at most so many GPUs
     #[arg(long, value_name = "N")]
     max_gpus: Option<u32>,
     /// Keep jobs that ended so, such as completed,failed
     #[arg(long, value_delimiter = ',')]
     states: Vec<String>,
     /// Keep the first N jobs by submission
-    #[arg(long, value_name = "N", conflicts_with = "sample")]
+    #[arg(long, value_name = "N", conflicts_with = "sample", value_parser = clap::value_parser!(u64).range(1..))]
     head: Option<u64>,
     /// Keep N jobs at random
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
     /// Seed of --sample
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, requires = "sample")]
     seed: u64,
     /// Catalogue (CSV) whose workloads an AEGIS trace names [default: built in]
     #[arg(long, value_name = "FILE")]
@@ -108,22 +110,68 @@ fn one_byte(text: &str) -> Result<u8, String> {
 }
 
 impl ImportArgs {
+    /// Refuses options that would do nothing.
+    fn check_options(&self) -> Result<()> {
+        use LogFormat::{Aegis, Philly, Swf};
+        let format = self.format;
+        let idle = [
+            ("--attempts", "philly", self.attempts.is_some() && format != Philly),
+            ("--workloads", "aegis", self.workloads.is_some() && format != Aegis),
+            ("--comment", "tables", self.comment.is_some() && matches!(format, Philly | Swf)),
+            ("--date-format", "logs with dates", self.date_format.is_some() && !format.has_dates()),
+        ];
+        if let Some((option, of, _)) = idle.iter().find(|(_, _, idle)| *idle) {
+            return Err(input_error!(
+                "{option} is for {of}, and does nothing with --format {}",
+                format.name()
+            ));
+        }
+        if self.comment == Some(self.delimiter) {
+            return Err(input_error!("--comment and --delimiter are the same character; change one of them"));
+        }
+        Ok(())
+    }
+
+    /// Refuses to overwrite what is read, or the trace with the report.
+    fn check_files(&self) -> Result<()> {
+        if self.inputs.iter().filter(|name| *name == "-").count() > 1 {
+            return Err(input_error!("standard input (-) is given twice; it can be read once"));
+        }
+        if self.report.as_deref() == Some(Path::new("-")) {
+            return Err(input_error!("--report - : expected a file; the account is printed anyway"));
+        }
+        let inputs =
+            self.inputs.iter().map(Path::new).chain(self.cluster.as_deref()).chain(self.workloads.as_deref());
+        let outputs = [("--out", Some(self.out.as_path())), ("--report", self.report.as_deref())];
+        for (option, out) in outputs.into_iter().filter_map(|(option, out)| Some((option, out?))) {
+            if inputs.clone().any(|input| same_file(input, out)) {
+                return Err(input_error!(
+                    "{} is an input and {option}; write to another file",
+                    out.display()
+                ));
+            }
+        }
+        if self.report.as_ref() == Some(&self.out) {
+            return Err(input_error!(
+                "--out and --report name the same file; choose another for one of them"
+            ));
+        }
+        Ok(())
+    }
+
     fn options(&self) -> Result<ImportOptions> {
         let zone = self.timezone.as_deref().unwrap_or(self.format.default_zone());
         let clock = Clock::new(zone, self.date_format.clone())?;
-        let mut filter = Filter::default().in_states(&self.states).submitted(
-            &clock,
-            self.from.as_deref(),
-            self.to.as_deref(),
-        )?;
+        let mut filter = Filter::default().in_states(&self.states);
         (filter.vcs, filter.users) = (self.vc.clone(), self.user.clone());
         (filter.min_gpus, filter.max_gpus) = (self.min_gpus, self.max_gpus);
+        let filter = filter.submitted(&clock, self.from.as_deref(), self.to.as_deref())?;
         let defaults = ImportOptions::new(self.format)?;
         Ok(ImportOptions {
             map: self.map.clone(),
             delimiter: self.delimiter,
-            comment: self.comment.or(defaults.comment),
-            attempts: self.attempts,
+            comment: self.comment.or(defaults.comment.filter(|_| self.map.is_empty())),
+            attempts: self.attempts.unwrap_or_default(),
             fractional_gpus: self.fractional_gpus,
             origin: self.origin,
             filter,
@@ -144,15 +192,8 @@ impl ImportArgs {
     }
 
     pub fn execute(self) -> Result<()> {
-        if self.inputs.iter().filter(|name| *name == "-").count() > 1 {
-            return Err(input_error!("standard input (-) is given twice; it can be read once"));
-        }
-        if self.inputs.iter().any(|name| same_file(Path::new(name), &self.out)) {
-            return Err(input_error!(
-                "{} is an input and --out; write the trace to another file",
-                self.out.display()
-            ));
-        }
+        self.check_options()?;
+        self.check_files()?;
         let options = self.options()?;
         let to_stdout = self.out.as_os_str() == "-";
         let bar = bar(&self.inputs);
@@ -184,7 +225,7 @@ impl ImportArgs {
             return Ok(());
         }
         print(&table)?;
-        if options.format != LogFormat::Aegis {
+        if account.lacks_workloads() {
             note(&format!(
                 "jobs have no workload yet: `aegis-sim trace map {} -o mapped.csv` gives them one",
                 self.out.display()
@@ -195,7 +236,7 @@ impl ImportArgs {
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+    a != Path::new("-") && matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// By bytes of the files, as far as their sizes are known.

@@ -73,6 +73,7 @@ pub struct Account {
     dropped: BTreeMap<Reason, Tally>,
     notices: BTreeMap<Notice, Tally>,
     span_us: Option<(i64, i64)>,
+    pub(super) without_workload: u64,
     pub(super) decisions: Vec<String>,
 }
 
@@ -145,16 +146,27 @@ impl Account {
         self.dropped.values().map(|tally| tally.count).sum()
     }
 
-    /// Dropped without an option that asked for it: how many, why and where first.
-    pub(super) fn losses(&self) -> Option<(u64, String)> {
-        let losses = self.dropped.iter().filter(|(reason, _)| !reason.is_asked_for());
-        let count = losses.clone().map(|(_, tally)| tally.count).sum();
-        let (reason, tally) = losses.clone().next()?;
-        let where_first = tally.first.first().map_or(String::new(), |place| self.show(place, true));
-        Some((count, format!("{where_first}: {}", reason.words())))
+    /// Rows that were dropped for some of the reasons.
+    pub(super) fn dropped_if(&self, which: impl Fn(Reason) -> bool) -> u64 {
+        self.dropped.iter().filter(|(reason, _)| which(**reason)).map(|(_, tally)| tally.count).sum()
     }
 
-    fn show(&self, place: &Place, with_file: bool) -> String {
+    /// How many, why and where first.
+    pub(super) fn dropped_words(&self, which: impl Fn(Reason) -> bool) -> String {
+        let dropped = self.dropped.iter().filter(|(reason, _)| which(**reason));
+        let words = dropped.map(|(reason, tally)| {
+            let first = tally.first.first().map_or(String::new(), |place| self.show(place, true));
+            format!("{} {} (first: {first})", tally.count, reason.words())
+        });
+        words.collect::<Vec<_>>().join("; ")
+    }
+
+    /// Jobs that were kept, before duplicates and samples, and have no workload.
+    pub fn lacks_workloads(&self) -> bool {
+        self.without_workload > 0
+    }
+
+    pub(super) fn show(&self, place: &Place, with_file: bool) -> String {
         let detail = place.detail.as_ref().map_or(String::new(), |detail| format!(", {detail}"));
         match self.files.get(place.file) {
             Some(file) if with_file => format!("{}, line {}{detail}", file.name, place.line),

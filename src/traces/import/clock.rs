@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use std::cell::Cell;
 
-use jiff::civil::DateTime;
+use jiff::civil::{DateTime, Time};
 use jiff::fmt::strtime;
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
@@ -58,16 +58,36 @@ impl Clock {
                 did_you_mean(zone, known.iter().map(String::as_str))
             )
         })?;
+        if let Some(format) = &date_format {
+            let example = Timestamp::UNIX_EPOCH.to_zoned_datetime(zone.clone());
+            strtime::format(format, &example).map_err(|error| {
+                input_error!("--date-format {format}: {error}; expected a format such as \"%d/%m/%Y %H:%M\"")
+            })?;
+        }
         Ok(Clock { zone, date_format })
     }
 
+    /// The same zone, and dates in ISO 8601.
+    pub(super) fn iso(&self) -> Clock {
+        Clock { zone: self.zone.clone(), date_format: None }
+    }
+
+    pub(super) fn has_format(&self) -> bool {
+        self.date_format.is_some()
+    }
+
     /// A date with a time, such as `2020-06-09 18:41:01`, with `T` in the middle, a fraction, an offset or `Z` behind it
-    /// if need be. `None` if it is none.
+    /// if need be; a date alone is its midnight. `None` if it is none.
     pub(super) fn date(&self, text: &str) -> Option<Instant> {
         let (local, offset) = match &self.date_format {
             None => {
                 let pieces = Pieces::parse(text).ok()?;
-                (DateTime::from_parts(pieces.date(), pieces.time()?), pieces.to_numeric_offset())
+                // A zone's name alone does not tell an offset.
+                if pieces.time_zone_annotation().is_some() && pieces.offset().is_none() {
+                    return None;
+                }
+                let time = pieces.time().unwrap_or(Time::midnight());
+                (DateTime::from_parts(pieces.date(), time), pieces.to_numeric_offset())
             }
             Some(format) => {
                 let parts = strtime::parse(format, text).ok()?;
@@ -125,6 +145,10 @@ impl Calendar {
     pub fn new(clock: &Clock) -> Calendar {
         let none = || Cell::new(Day { text: [0; 10], midnight_us: None });
         Calendar { clock: clock.clone(), days: std::array::from_fn(|_| none()) }
+    }
+
+    pub fn has_format(&self) -> bool {
+        self.clock.has_format()
     }
 
     /// As [`Clock::date`].
@@ -193,7 +217,14 @@ mod tests {
         ] {
             assert_eq!(clock.date(same), Some(expected), "{same}");
         }
-        for none in ["", "None", "2020-06-09", "06/09/2020 18:41", "2020-06-31 00:00:00", "1591699261"] {
+        for none in [
+            "",
+            "None",
+            "2020-06-09 18:41:01[Asia/Tokyo]",
+            "06/09/2020 18:41",
+            "2020-06-31 00:00:00",
+            "1591699261",
+        ] {
             assert_eq!(clock.date(none), None, "{none}");
         }
         let us = Clock::new("UTC", Some("%d/%m/%Y %H:%M".to_owned())).unwrap();

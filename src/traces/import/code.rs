@@ -61,8 +61,10 @@ impl Reason {
         match self {
             Reason::Malformed => "not of the shape of a record",
             Reason::NoId => "no job id, or one longer than 256 bytes",
-            Reason::BadDate => "a time that cannot be read",
-            Reason::BadNumber => "a number that cannot be read",
+            Reason::BadDate => {
+                "a time that cannot be read: expected one like 2020-06-09 18:41:01, or as --date-format says"
+            }
+            Reason::BadNumber => "a number that cannot be read, or is out of its range",
             Reason::NoSubmit => "no submission time",
             Reason::NoAttempt => "never started",
             Reason::NoStart => "no start time",
@@ -103,6 +105,7 @@ pub enum Notice {
     GpuShare,
     RoundedUp,
     NotUtf8,
+    LongName,
     OutOfOrder,
     NotForStates,
     LargerThanServer,
@@ -121,6 +124,7 @@ impl Notice {
             Notice::GpuShare => "gpu_share",
             Notice::RoundedUp => "rounded_up",
             Notice::NotUtf8 => "not_utf8",
+            Notice::LongName => "long_name",
             Notice::OutOfOrder => "out_of_order",
             Notice::NotForStates => "no_state",
             Notice::LargerThanServer => "larger_than_server",
@@ -141,7 +145,7 @@ impl Notice {
             }
             Notice::StartBeforeSubmit => "jobs that start before their submission: the submission was taken",
             Notice::GpusChange => {
-                "jobs whose attempts differ in GPUs: those of the last attempt taken were taken"
+                "jobs whose attempts differ in GPUs: those of the last one that counts were taken"
             }
             Notice::OpenAttempt => {
                 "jobs with attempts that lack a start or an end: those attempts were passed over"
@@ -149,6 +153,7 @@ impl Notice {
             Notice::GpuShare => "jobs with shares of GPUs: in the column gpu_share",
             Notice::RoundedUp => "jobs with shares of GPUs: rounded up to whole ones",
             Notice::NotUtf8 => "names that are not UTF-8: what is not was replaced by U+FFFD",
+            Notice::LongName => "users, VCs or states longer than 256 bytes: left out",
             Notice::OutOfOrder => "jobs that stand behind one submitted later: sorted by submission",
             Notice::NotForStates => "jobs without a state, which --states keeps",
             Notice::LargerThanServer => {

@@ -25,8 +25,7 @@ impl Filter {
     /// Dates, or seconds for logs that have no dates.
     pub fn submitted(mut self, clock: &Clock, from: Option<&str>, to: Option<&str>) -> Result<Filter> {
         let instant = |option: &str, text: &str| {
-            let midnight = format!("{text} 00:00:00");
-            let date = clock.date(text).or_else(|| clock.date(&midnight)).map(|instant| instant.us());
+            let date = clock.date(text).or_else(|| clock.iso().date(text)).map(|instant| instant.us());
             date.or_else(|| micros(text, 1.0)).ok_or_else(|| {
                 input_error!(
                     "{option} {text}: expected a date such as 2017-10-04 or \"2017-10-04 03:05:11\", or seconds for a log \
@@ -39,6 +38,11 @@ impl Filter {
         let given = [("--from", from), ("--to", to)];
         self.dates =
             given.into_iter().filter_map(|(option, text)| Some(format!("{option} {}", text?))).collect();
+        if let (Some(least), Some(most)) = (self.min_gpus, self.max_gpus)
+            && least > most
+        {
+            return Err(input_error!("--min-gpus {least} is above --max-gpus {most}; nothing would be left"));
+        }
         match (self.from_us, self.to_us) {
             (Some(from), Some(to)) if from >= to => {
                 Err(input_error!("--from is not before --to; nothing would be left"))

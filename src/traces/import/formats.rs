@@ -16,7 +16,7 @@ pub(super) fn acme() -> Vec<Layout> {
 
 /// Accounts of Slurm: `gpu_num` is the job's total over its nodes.
 fn slurm() -> Layout {
-    Layout::default()
+    Layout { whole_gpus: true, ..Layout::default() }
         .with(Key::JobId, "job_id", Unit::Plain, true)
         .with(Key::Submit, "submit_time", Unit::Date, true)
         .with(Key::Start, "start_time", Unit::Date, false)

@@ -41,13 +41,16 @@ impl Demand {
         if total > MAX_GPUS {
             return Err(Reason::TooManyGpus);
         }
-        Ok(Demand { gpus: total as u32, share: None }.with_share(gpus / whole))
+        Demand { gpus: total as u32, share: None }.with_share(gpus / whole)
     }
 
-    /// Shares of 1 and more are whole GPUs.
-    pub fn with_share(self, share: f64) -> Demand {
+    /// To the millionth; 1 is whole GPUs, and what rounds to 0 is none.
+    pub fn with_share(self, share: f64) -> Result<Demand, Reason> {
         let share = (share * 1e6).round() / 1e6;
-        Demand { share: (share < 1.0).then_some(share), ..self }
+        if share == 0.0 {
+            return Err(Reason::ZeroGpus);
+        }
+        Ok(Demand { share: (share < 1.0).then_some(share), ..self })
     }
 }
 
@@ -104,6 +107,8 @@ pub(super) fn state(text: &str) -> (Cow<'_, str>, bool) {
         ("requeued", "requeued", false),
         ("completing", "completing", false),
     ];
+    // Slurm says by whom: "CANCELLED by 1000".
+    let text = text.split(" by ").next().unwrap_or_default();
     match KNOWN.iter().find(|(name, _, _)| name.eq_ignore_ascii_case(text)) {
         Some(&(_, name, ended)) => (Cow::Borrowed(name), ended),
         None => (Cow::Owned(text.to_lowercase()), true),
@@ -121,7 +126,7 @@ mod tests {
         assert_eq!(of(0.25, 4.0), Ok((4, Some(0.25))));
         assert_eq!(of(1.5, 1.0), Ok((2, Some(0.75))));
         assert_eq!(of(2.999_999_9, 1.0), Ok((3, None)));
-        assert_eq!(of(0.0, 3.0), Err(Reason::ZeroGpus));
+        assert_eq!([of(0.0, 3.0), of(1e-7, 1.0)], [Err(Reason::ZeroGpus); 2]);
         assert_eq!(of(1.0, 0.0), Err(Reason::ZeroGpus));
         assert_eq!(of(1e7, 1.0), Err(Reason::TooManyGpus));
         assert_eq!(of(f64::NAN, 1.0), Err(Reason::ZeroGpus));
@@ -130,6 +135,7 @@ mod tests {
     #[test]
     fn states_have_one_name() {
         assert_eq!(state("CANCELED"), ("cancelled".into(), true));
+        assert_eq!(state("CANCELLED by 1000"), ("cancelled".into(), true));
         assert_eq!(state("pass"), ("completed".into(), true));
         assert_eq!(state("SUSPENDED"), ("suspended".into(), false));
         assert_eq!(state("Odd State"), ("odd state".into(), true));

@@ -78,6 +78,8 @@ pub(super) struct Layout {
     pub columns: Vec<Column>,
     /// The GPUs of a row are those of all its instances together, not of each.
     pub gpus_are_totals: bool,
+    /// There are no shares of GPUs.
+    pub whole_gpus: bool,
     /// Jobs that have not ended are told by a missing time, not by their state.
     pub any_state: bool,
 }
@@ -159,7 +161,7 @@ fn parse_column(assignment: &str) -> Result<Column> {
     // A column's own name may have a colon in it.
     let (name, unit) = match rest.rsplit_once(':') {
         Some((name, unit)) if known(unit).is_some() => (name, known(unit)),
-        Some((_, unit)) if !units.is_empty() && unit.len() <= 8 && !unit.contains(' ') => {
+        Some((_, unit)) if !units.is_empty() && unit.len() <= 16 && !unit.contains(' ') => {
             return Err(input_error!(
                 "--map {assignment}: unknown unit {unit:?} of {key_name}; expected one of {}",
                 units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")

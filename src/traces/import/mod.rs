@@ -34,6 +34,8 @@ pub use options::{FractionalGpus, ImportOptions, LogFormat, Origin, Selection};
 pub use philly::Attempts;
 pub use source::Source;
 
+use csv::ByteRecord;
+
 use crate::error::{Result, input_error};
 use crate::workload::OptionalColumns;
 use aegis::AegisReader;
@@ -142,7 +144,8 @@ impl Reader {
         let told = || progress(bytes_read.swap(0, Ordering::Relaxed));
         let csv =
             || -> Result<CsvRows> { Ok(CsvRows::new(name, open()?, options.delimiter, options.comment)) };
-        let mut has_header = false;
+        // Tables that were put one behind another have it again.
+        let mut header: Option<ByteRecord> = None;
         let calendar = Calendar::new(&options.clock);
         let lines = match self {
             Reader::Philly => each(
@@ -160,20 +163,18 @@ impl Reader {
                     |line, text| swf.read(text).map_or(Ok(()), |found| sink.take(line, found)),
                 )?
             }
-            Reader::Table(table) => each(csv, told, |line, row| {
-                if !std::mem::replace(&mut has_header, true) {
-                    return table.header(name, line, row);
-                }
-                sink.take(line, table.read(&calendar, row))
+            Reader::Table(table) => each(csv, told, |line, row| match &header {
+                None => table.header(name, line, header.insert(row.clone())),
+                Some(header) if header == row => Ok(()),
+                Some(_) => sink.take(line, table.read(&calendar, row)),
             })?,
-            Reader::Aegis(aegis) => each(csv, told, |line, row| {
-                if !std::mem::replace(&mut has_header, true) {
-                    return aegis.header(name, line, row);
-                }
-                sink.take(line, aegis.read(row))
+            Reader::Aegis(aegis) => each(csv, told, |line, row| match &header {
+                None => aegis.header(name, line, header.insert(row.clone())),
+                Some(header) if header == row => Ok(()),
+                Some(_) => sink.take(line, aegis.read(row)),
             })?,
         };
-        if matches!(self, Reader::Table(_) | Reader::Aegis(_)) && !has_header {
+        if matches!(self, Reader::Table(_) | Reader::Aegis(_)) && header.is_none() {
             return Err(input_error!(
                 "{name} is empty: expected a header line with the columns of {}",
                 options.format.name()

@@ -42,6 +42,11 @@ impl LogFormat {
         }
     }
 
+    /// Whether its times may be dates.
+    pub fn has_dates(self) -> bool {
+        matches!(self, LogFormat::Philly | LogFormat::Helios | LogFormat::Acme | LogFormat::Csv)
+    }
+
     /// The zone of local times in its public logs.
     pub fn default_zone(self) -> &'static str {
         match self {

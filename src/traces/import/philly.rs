@@ -191,9 +191,7 @@ fn job<'r>(
             if mode == Attempts::Sum && index < last
                 || mode == Attempts::Span && first_start.is_some() && index < last
             {
-                if !notices.contains(&Notice::OpenAttempt) {
-                    notices.push(Notice::OpenAttempt);
-                }
+                notices.push(Notice::OpenAttempt);
                 continue;
             }
             return Err(if start.is_none() { Reason::NoStart } else { Reason::NoEnd }.into());
@@ -220,11 +218,7 @@ fn run(
     before_us: i64,
     notices: &mut Vec<Notice>,
 ) -> Result<(i64, i64), Problem> {
-    for notice in [start, end].into_iter().filter_map(clock_notice) {
-        if !notices.contains(&notice) {
-            notices.push(notice);
-        }
-    }
+    notices.extend([start, end].into_iter().filter_map(clock_notice));
     let start_us = start.us_after(before_us);
     let end_us = end.us_after(start_us);
     if end_us < start_us { Err(Reason::EndBeforeStart.into()) } else { Ok((start_us, end_us)) }
@@ -276,12 +270,20 @@ fn finish<'r>(
     if duration_us <= 0 {
         return Err(if duration_us == 0 { Reason::ZeroDuration } else { Reason::NegativeDuration }.into());
     }
+    let id = record.jobid.as_ref().map(|text| text.0.trim()).filter(|text| !text.is_empty());
+    let id = id.and_then(|id| clean_name(Cow::Borrowed(id), &mut notices)).ok_or(Reason::NoId)?;
     let mut name = |text: Option<&'r Text<'r>>| {
-        field(text).and_then(|text| clean_name(Cow::Borrowed(text), &mut notices))
+        let text = field(text)?;
+        clean_name(Cow::Borrowed(text), &mut notices).or_else(|| {
+            notices.push(Notice::LongName);
+            None
+        })
     };
-    let (user, vc, id) = (name(record.user.as_ref()), name(record.vc.as_ref()), name(record.jobid.as_ref()));
-    let id = id.ok_or(Reason::NoId)?;
-    let status = field(record.status.as_ref()).map(|text| state(text).0);
+    let (user, vc) = (name(record.user.as_ref()), name(record.vc.as_ref()));
+    let status = match field(record.status.as_ref()).map(state) {
+        Some((status, false)) => return Err(Problem::field(Reason::NotFinal, "status", &status)),
+        status => status.map(|(status, _)| status),
+    };
     let attempts = record.attempts.as_ref().map_or(0, Vec::len);
     Ok(Found {
         job: SourceJob {

@@ -128,7 +128,9 @@ impl Rows for CsvRows {
             let end = self.reader.position().line();
             // Comments and blank lines before the record count, and so do line ends in its fields.
             let inside = match end - before {
-                0 | 1 => 0,
+                // The last record ends with the file, if a quote is open.
+                1 if !row.as_slice().ends_with(b"\n") => 0,
+                0 => 0,
                 _ => memchr::memchr_iter(b'\n', row.as_slice()).count() as u64,
             };
             self.spans_lines = inside > 0;

@@ -63,9 +63,13 @@ impl<'a> Sink<'a> {
                 return Ok(());
             }
         };
-        for notice in notices {
-            self.notice(notice, line);
+        for (i, &notice) in notices.iter().enumerate() {
+            // Once for a job, however many of its times it is about.
+            if !notices[..i].contains(&notice) {
+                self.notice(notice, line);
+            }
         }
+        self.account.without_workload += u64::from(job.workload.is_empty());
         if job.demand.share.is_some() {
             match self.options.fractional_gpus {
                 FractionalGpus::Share => self.notice(Notice::GpuShare, line),
@@ -142,15 +146,15 @@ impl<'a> Sink<'a> {
             });
             if job.submit_us < origin_us {
                 return Err(input_error!(
-                    "the job on line {} was submitted before the log's zero, which no trace can hold; leave --origin source away",
-                    job.line
+                    "{}: the job was submitted before the log's zero, which no trace can hold; leave --origin source away",
+                    self.account.show(&place, true)
                 ));
             }
             if job.submit_us - origin_us > MAX_SPAN_US {
                 return Err(input_error!(
-                    "the job on line {} was submitted {} years after the first that is kept, which no trace can hold; leave \
+                    "{}: the job was submitted {} years after the first that is kept, which no trace can hold; leave \
                      one of them out with --from or --to",
-                    job.line,
+                    self.account.show(&place, true),
                     (job.submit_us - origin_us) / 1_000_000 / SECONDS_OF_YEAR
                 ));
             }
@@ -178,10 +182,10 @@ impl<'a> Sink<'a> {
         }
         self.check_losses()?;
         if self.account.kept() == 0 {
-            let why = self.account.losses().map_or(String::new(), |(_, first)| format!(": {first}"));
             return Err(input_error!(
-                "no job is left of {} rows{why}; see what --format and the filters expect",
-                self.account.rows_read()
+                "no job is left of {} rows: {}",
+                self.account.rows_read(),
+                self.account.dropped_words(|_| true)
             ));
         }
         if let Some(writer) = writer {
@@ -191,10 +195,12 @@ impl<'a> Sink<'a> {
     }
 
     fn check_losses(&self) -> Result<()> {
-        match self.account.losses() {
-            Some((count, first)) if self.options.strict => Err(input_error!(
-                "{first}; {count} of {} rows would be dropped, which --strict forbids: mend them, or import without it",
-                self.account.rows_read()
+        let is_loss = |reason: Reason| !reason.is_asked_for();
+        match self.account.dropped_if(is_loss) {
+            count @ 1.. if self.options.strict => Err(input_error!(
+                "{count} of {} rows would be dropped, which --strict forbids: {}; mend them, or import without it",
+                self.account.rows_read(),
+                self.account.dropped_words(is_loss)
             )),
             _ => Ok(()),
         }

@@ -71,8 +71,8 @@ impl Sortable for IdEntry {
 type BySubmission = fn(&Spooled, &Spooled) -> std::cmp::Ordering;
 type ById = fn(&IdEntry, &IdEntry) -> std::cmp::Ordering;
 
-/// Sorted in memory up to so many, in files from there on: about 70 MB of jobs, and 16 MB of ids.
-const JOBS_IN_MEMORY: usize = 400_000;
+/// Sorted in memory up to so many, in files from there on: about 100 MB of jobs, and 16 MB of ids.
+const JOBS_IN_MEMORY: usize = 700_000;
 const IDS_IN_MEMORY: usize = 1_000_000;
 
 /// Takes jobs in any order and gives them back sorted, without those whose id came before.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::clock::micros;
-use super::code::Reason;
+use super::code::{Notice, Reason};
 use super::job::{Demand, Found, Problem, SourceJob};
 use super::table::clean_name;
 
@@ -74,8 +74,11 @@ impl SwfReader {
         };
         let requested = count(8, "requested processors")?;
         let gpus = if requested > 0.0 { requested } else { count(5, "allocated processors")? };
+        if gpus.fract() != 0.0 {
+            return Err(bad(8, "requested processors"));
+        }
         let demand = Demand::of(gpus, 1.0).map_err(|reason| match reason {
-            Reason::TooManyGpus => Problem { reason, ..bad(8, "requested processors") },
+            Reason::TooManyGpus => Problem { reason, detail: Some(format!("{gpus} GPUs")) },
             reason => reason.into(),
         })?;
         let state = match fields[10] {
@@ -101,7 +104,11 @@ impl SwfReader {
                 None if text == "-1" => return None,
                 None => text.to_owned(),
             };
-            clean_name(Cow::Borrowed(name.as_str()), &mut notices).map(|name| Cow::Owned(name.into_owned()))
+            let cleaned = clean_name(Cow::Borrowed(name.as_str()), &mut notices);
+            if cleaned.is_none() {
+                notices.push(Notice::LongName);
+            }
+            cleaned.map(|name| Cow::Owned(name.into_owned()))
         };
         let id = name(Kind::Job, 1).ok_or(Reason::NoId)?;
         let (user, vc) = (name(Kind::User, 12), name(Kind::Queue, 15));

@@ -103,7 +103,7 @@ impl TableReader {
         }
         let mut notices = Vec::new();
         let id = match self.place(Key::JobId) {
-            Some(place) => name(row, place, &mut notices).ok_or(Reason::NoId)?,
+            Some(place) => id(row, place, &mut notices).ok_or(Reason::NoId)?,
             None => Cow::Owned(self.rows.to_string()),
         };
         let demand = self.demand(row)?;
@@ -158,22 +158,31 @@ impl TableReader {
             Some(place) => number(row, place, 1.0),
             None => Ok(None),
         };
-        let gpus = count(Key::Gpus)?.unwrap_or(0.0);
-        let instances = count(Key::Instances)?.unwrap_or(1.0);
-        let each = if self.layouts[self.layout].gpus_are_totals { gpus / instances.max(1.0) } else { gpus };
-        let demand = Demand::of(each, instances).map_err(|reason| match (reason, self.place(Key::Gpus)) {
-            (Reason::TooManyGpus, Some(place)) => Problem::field(
-                reason,
-                &format!("column {}", place.name),
-                text(row, place).unwrap_or_default(),
-            ),
-            _ => reason.into(),
+        let (gpus, instances) = (count(Key::Gpus)?.unwrap_or(0.0), count(Key::Instances)?.unwrap_or(1.0));
+        let bad = |key: Key| match self.place(key) {
+            Some(place) => {
+                let field = format!("column {}", place.name);
+                Problem::field(Reason::BadNumber, &field, text(row, place).unwrap_or_default())
+            }
+            None => Reason::BadNumber.into(),
+        };
+        let layout = &self.layouts[self.layout];
+        if instances.fract() != 0.0 {
+            return Err(bad(Key::Instances));
+        }
+        if layout.whole_gpus && gpus.fract() != 0.0 {
+            return Err(bad(Key::Gpus));
+        }
+        let each = if layout.gpus_are_totals { gpus / instances.max(1.0) } else { gpus };
+        let demand = Demand::of(each, instances).map_err(|reason| match reason {
+            Reason::TooManyGpus => Problem { reason, detail: Some(format!("{} GPUs", each * instances)) },
+            reason => reason.into(),
         })?;
         let Some(place) = self.place(Key::GpuShare) else { return Ok(demand) };
         match number(row, place, 1.0)? {
             None => Ok(demand),
-            Some(share) if share > 0.0 => Ok(demand.with_share(share)),
-            Some(_) => Err(Reason::ZeroGpus.into()),
+            Some(share) if share > 1.0 => Err(bad(Key::GpuShare)),
+            Some(share) => Ok(demand.with_share(share)?),
         }
     }
 
@@ -198,11 +207,7 @@ impl TableReader {
         let start_us = start.map(|start| start.us_after(submit.us()));
         let lasted_us = match (start_us, end) {
             (Some(start_us), Some(end)) => {
-                if let Some(notice) = clock_notice(end)
-                    && !notices.contains(&notice)
-                {
-                    notices.push(notice);
-                }
+                notices.extend(clock_notice(end));
                 Some(end.us_after(start_us) - start_us)
             }
             _ => None,
@@ -239,6 +244,7 @@ impl TableReader {
         let (instant, is_date) = match place.unit {
             Unit::Times(unit_s) => (number(unit_s), false),
             Unit::Date => (calendar.date(text), true),
+            Unit::Auto if calendar.has_format() => (calendar.date(text), true),
             Unit::Auto | Unit::Plain => match (number(1.0), self.dates[key as usize]) {
                 (Some(instant), None | Some(false)) => (Some(instant), false),
                 (None, None | Some(true)) => (calendar.date(text), true),
@@ -276,19 +282,27 @@ fn text<'r>(row: &'r ByteRecord, place: &Place) -> Option<&'r str> {
     (!is_blank(text)).then_some(text)
 }
 
+/// A field that is a job's id: whatever it is, but not blank.
+fn id<'r>(row: &'r ByteRecord, place: &Place, notices: &mut Vec<Notice>) -> Option<Cow<'r, str>> {
+    let text = String::from_utf8_lossy(row.get(place.index)?.trim_ascii());
+    (!text.is_empty()).then_some(text).and_then(|text| clean_name(text, notices))
+}
+
 /// A field that names something.
 fn name<'r>(row: &'r ByteRecord, place: &Place, notices: &mut Vec<Notice>) -> Option<Cow<'r, str>> {
     let text = String::from_utf8_lossy(row.get(place.index)?.trim_ascii());
-    clean_name(text, notices).filter(|name| !is_blank(name))
+    let text = (!is_blank(&text)).then_some(text)?;
+    clean_name(text, notices).or_else(|| {
+        notices.push(Notice::LongName);
+        None
+    })
 }
 
 /// A name as a trace can hold it; `None` if it is longer than any name.
 pub(super) fn clean_name<'r>(mut text: Cow<'r, str>, notices: &mut Vec<Notice>) -> Option<Cow<'r, str>> {
     const MAX_NAME_BYTES: usize = 256;
     if matches!(text, Cow::Owned(_)) || memchr::memchr(0, text.as_bytes()).is_some() {
-        if !notices.contains(&Notice::NotUtf8) {
-            notices.push(Notice::NotUtf8);
-        }
+        notices.push(Notice::NotUtf8);
         text = Cow::Owned(text.replace('\0', "\u{fffd}"));
     }
     (text.len() <= MAX_NAME_BYTES).then_some(text)
