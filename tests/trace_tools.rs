@@ -261,3 +261,17 @@ fn the_own_format_comes_back_the_same() {
         &["--columns is for --to csv"],
     );
 }
+
+#[test]
+fn no_input_is_overwritten() {
+    let (_dir, path) = file("job_id,submit_s,workload,gpus,duration_s\na,0,,1,9\n");
+    for args in [
+        &["map", &path, "--window", "none", "-o", &path][..],
+        &["map", "philly", "--window", "none", "-o", "-", "--catalogue", &path, "--report", &path],
+        &["convert", &path, "--to", "csv", "-o", &path],
+        &["fit", &path, "-o", &path],
+        &["generate", "--like", &path, "--jobs", "3", "-o", &path],
+    ] {
+        fails(2, &[&["trace"], args].concat(), &["is an input and --"]);
+    }
+}

@@ -120,7 +120,7 @@ impl ClusterSpec {
             gpus += count * one.gpus.len();
             if gpus > MOST_GPUS_IN_ALL {
                 return Err(input_error!(
-                    "{source}, server {name:?}: with its GPUs there are {gpus}; expected {MOST_GPUS_IN_ALL} at most"
+                    "{source}, server {name:?}: with its GPUs the cluster has {gpus}; expected {MOST_GPUS_IN_ALL} at most"
                 ));
             }
             for number in 1..=count {
@@ -273,7 +273,7 @@ mod tests {
         for (servers, says) in [
             (server("a", "0"), "server \"a\", key count: found 0"),
             (server("a", "2") + &server("a-1", "1"), "two servers are named \"a-1\""),
-            (server("a", "17"), "with its GPUs there are 69632"),
+            (server("a", "17"), "with its GPUs the cluster has 69632"),
         ] {
             let message = parse(&servers).unwrap_err().to_string();
             assert!(message.contains(says), "{message}");

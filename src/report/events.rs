@@ -92,7 +92,7 @@ fn describe(kind: &EventKind<'_>, known: &[bool; Metric::COUNT]) -> (&'static st
         EventKind::Gpu { gpu, jobs, used_mib, activity } => {
             let level = |metric: Metric| known[metric as usize].then_some(activity[metric as usize]);
             let details = json!({
-                "gpus": [gpu], "jobs": jobs, "used_mib": used_mib, "smact": level(Metric::Smact),
+                "gpus": [gpu], "jobs": jobs, "used_mib": used_mib + 0.0, "smact": level(Metric::Smact),
                 "smocc": level(Metric::Smocc), "drama": level(Metric::Drama), "gpu_util": level(Metric::GpuUtil),
             });
             ("gpu", details)

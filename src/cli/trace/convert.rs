@@ -73,6 +73,8 @@ impl ConvertArgs {
         if let Some((.., option, format)) = given.iter().find(|(given, to, ..)| *given && *to != self.to) {
             return Err(input_error!("{option} is for --to {format}; leave it out"));
         }
+        let inputs = [Some(Path::new(&self.trace)), self.workloads.as_deref(), self.cluster.as_deref()];
+        super::refuse_overwriting(inputs.into_iter().flatten(), &[("--out", Some(Path::new(&self.out)))])?;
         let catalogue =
             self.workloads.as_ref().map_or_else(|| Ok(Catalogue::builtin()), |p| Catalogue::load(p))?;
         let cluster = self.cluster.as_ref().map(|path| ClusterSpec::load(path)).transpose()?;

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::generate::check_start_hour;
 use crate::cli::output::{note, open_trace, print};
@@ -16,7 +16,7 @@ use crate::traces::generate::fit;
 Fitted are bursts, gaps, waits with their daily and weekly cycle, GPU counts, durations by GPU count and the shares of
 virtual clusters. The file says how near it is to the trace, and may be edited: models/traces/README.md lists its keys.")]
 pub(in crate::cli) struct FitArgs {
-    /// philly, saturn, venus, a CSV file with durations, or - for standard input
+    /// A CSV file of 200 jobs or more, with durations, or - for standard input
     #[arg(value_name = "TRACE")]
     trace: String,
     /// File for the specification (TOML), or - for standard output
@@ -30,12 +30,16 @@ pub(in crate::cli) struct FitArgs {
 impl FitArgs {
     pub fn execute(self) -> Result<()> {
         check_start_hour(self.start_hour)?;
+        super::refuse_overwriting([Path::new(&self.trace)], &[("--out", Some(&self.out))])?;
         let fit = fit(&open_trace(&self.trace)?, self.start_hour)?;
         fit.notes.iter().for_each(|text| note(text));
         let text = fit.to_toml()?;
         match self.out.as_os_str() == "-" {
             true => print(&text)?,
             false => atomic::write(&self.out, text.as_bytes())?,
+        }
+        if self.start_hour == 0.0 {
+            note("second 0 of the trace is taken for Monday 00:00; --start-hour says otherwise");
         }
         note(&format!(
             "fitted to {} jobs; KS distance of gaps {:.4}, of durations {:.4}",

@@ -1,5 +1,5 @@
 use std::io::{self, ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::cli::output::note;
 use crate::error::{Error, Result, input_error};
@@ -27,7 +27,8 @@ pub(in crate::cli) struct GenerateArgs {
     /// Seed of all randomness
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Let jobs arrive so many times as fast: waits between bursts are shortened or stretched for it
+    /// Let jobs arrive so many times as fast, 0.001 to 1000: waits between bursts are shortened or stretched for it, to whole
+    /// seconds, and a rate that this would make more than a tenth too slow is refused
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     rate: f64,
     /// Hour of the week at which the first job comes: 0 is Monday 00:00
@@ -52,6 +53,7 @@ impl GenerateArgs {
             return Err(input_error!("--rate {}: expected a number from 0.001 to 1000", self.rate));
         }
         check_start_hour(self.start_hour)?;
+        super::refuse_overwriting([Path::new(&self.like)], &[("--out", Some(&self.out))])?;
         let spec = Spec::open(&self.like)?;
         let options = Options { seed: self.seed, start_hour: self.start_hour, rate: self.rate };
         // Refused before anything is written.

@@ -140,17 +140,12 @@ impl ImportArgs {
         if self.report.as_deref() == Some(Path::new("-")) {
             return Err(input_error!("--report - : expected a file; the account is printed anyway"));
         }
-        let inputs =
-            self.inputs.iter().map(Path::new).chain(self.cluster.as_deref()).chain(self.workloads.as_deref());
+        let options = [self.cluster.as_deref(), self.workloads.as_deref()];
         let outputs = [("--out", Some(self.out.as_path())), ("--report", self.report.as_deref())];
-        for (option, out) in outputs.into_iter().filter_map(|(option, out)| Some((option, out?))) {
-            if inputs.clone().any(|input| same_file(input, out)) {
-                return Err(input_error!(
-                    "{} is an input and {option}; write to another file",
-                    out.display()
-                ));
-            }
-        }
+        super::refuse_overwriting(
+            self.inputs.iter().map(Path::new).chain(options.into_iter().flatten()),
+            &outputs,
+        )?;
         if self.report.as_ref() == Some(&self.out) {
             return Err(input_error!(
                 "--out and --report name the same file; choose another for one of them"
@@ -233,10 +228,6 @@ impl ImportArgs {
         }
         Ok(())
     }
-}
-
-fn same_file(a: &Path, b: &Path) -> bool {
-    a != Path::new("-") && matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// By bytes of the files, as far as their sizes are known.

@@ -8,7 +8,9 @@ mod lint;
 mod map;
 mod stats;
 
-use crate::error::Result;
+use std::path::Path;
+
+use crate::error::{Result, input_error};
 
 /// Import, map, generate, describe, check and convert traces
 #[derive(clap::Args)]
@@ -26,6 +28,23 @@ enum Command {
     Stats(stats::StatsArgs),
     Lint(lint::LintArgs),
     Convert(convert::ConvertArgs),
+}
+
+/// Refuses to write over what is read: what was there would be gone. `-` is no file.
+fn refuse_overwriting<'a>(
+    inputs: impl IntoIterator<Item = &'a Path>,
+    outputs: &[(&str, Option<&Path>)],
+) -> Result<()> {
+    let same = |a: &Path, b: &Path| {
+        a != Path::new("-") && matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+    };
+    for input in inputs {
+        let written = outputs.iter().filter_map(|&(option, out)| Some((option, out?)));
+        if let Some((option, out)) = written.into_iter().find(|(_, out)| same(input, out)) {
+            return Err(input_error!("{} is an input and {option}; write to another file", out.display()));
+        }
+    }
+    Ok(())
 }
 
 impl TraceArgs {

@@ -15,6 +15,8 @@ pub struct Fit {
     pub spec: Spec,
     /// The trace's file.
     pub source: String,
+    /// Hour of the week at its second 0.
+    pub start_hour: f64,
     pub jobs: usize,
     pub span_s: f64,
     /// Distances of Kolmogorov and Smirnov between the specification's distribution and the trace.
@@ -47,7 +49,8 @@ pub fn fit(trace: &Trace, start_hour: f64) -> Result<Fit> {
     }
     if timed.len() < LEAST_JOBS {
         return Err(input_error!(
-            "{source}: {} jobs with a duration are too few for quantiles; expected at least {LEAST_JOBS}",
+            "{source}: {} jobs with a duration are too few for quantiles; expected at least {LEAST_JOBS}: take a \
+             longer trace, or one of the built-in specifications",
             timed.len()
         ));
     }
@@ -79,6 +82,7 @@ pub fn fit(trace: &Trace, start_hour: f64) -> Result<Fit> {
     let span_s = times_s[times_s.len() - 1] - times_s[0];
     Ok(Fit {
         source: source.clone(),
+        start_hour,
         jobs: timed.len(),
         span_s,
         gap_distance,

@@ -20,7 +20,7 @@ impl Fit {
     fn comments(&self, statistics: &Statistics<'_>) -> String {
         let mut lines = vec![
             format!("Fitted by aegis-sim {} with", env!("CARGO_PKG_VERSION")),
-            format!("  aegis-sim trace fit {}", self.source),
+            format!("  aegis-sim trace fit {} --start-hour {}", self.source, self.start_hour),
             format!("to {} jobs in {:.1} days. Here and in the trace:", self.jobs, self.span_s / 86_400.0),
             format!(
                 "  mean gap between submissions {:.1} s and {:.1} s, KS distance {:.4}",

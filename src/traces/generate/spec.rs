@@ -150,10 +150,11 @@ impl Spec {
 
     pub(super) fn check(&self) -> Result<()> {
         let place = |key: &str| format!("{}, key {key}", self.source);
-        if self.name.is_empty() {
+        if !is_name(&self.name) {
             return Err(input_error!(
-                "{}: found \"\"; expected a name, which job ids begin with",
-                place("name")
+                "{}: found {:?}; expected a name of 1 to 256 bytes on one line, which job ids begin with",
+                place("name"),
+                self.name
             ));
         }
         self.arrivals.check(&self.source)?;
@@ -211,11 +212,11 @@ impl Spec {
         }
         let place = format!("{}, key vc", self.source);
         let mut names = HashSet::new();
-        match self.vc.iter().find(|vc| vc.name.is_empty() || !names.insert(&vc.name)) {
+        match self.vc.iter().find(|vc| !is_name(&vc.name) || !names.insert(&vc.name)) {
             Some(vc) => Err(input_error!(
-                "{place}: found the name {:?} {}; give each virtual cluster its own name",
+                "{place}: found the name {:?} {}; give each virtual cluster its own name, of 1 to 256 bytes on one line",
                 vc.name,
-                if vc.name.is_empty() { "for one" } else { "twice" }
+                if is_name(&vc.name) { "twice" } else { "for one" }
             )),
             None => shares(&place, self.vc.iter().map(|vc| vc.share)),
         }
@@ -231,8 +232,23 @@ impl ArrivalSpec {
         let place = |key: &str| format!("{source}, key arrivals.{key}");
         number(&place("rate"), self.rate, 1e-6, 1e6)?;
         number(&place("burst_gap_s"), self.burst_gap_s, 0.0, MAX_SPAN_S)?;
+        if self.burst_gap_s.fract() != 0.0 {
+            return Err(input_error!(
+                "{}: found {}; expected whole seconds, as submissions are",
+                place("burst_gap_s"),
+                self.burst_gap_s
+            ));
+        }
         self.burst_jobs.check(&place("burst_jobs"), 1.0, MOST_JOBS)?;
         self.gap_s.check(&place("gap_s"), 0.0, MAX_SPAN_S)?;
+        if self.gap_s.max() > self.burst_gap_s && self.burst_jobs.max() > 1.0 {
+            return Err(input_error!(
+                "{}: up to {}, where a gap of more than burst_gap_s = {} ends a burst",
+                place("gap_s"),
+                self.gap_s.max(),
+                self.burst_gap_s
+            ));
+        }
         self.wait_s.check(&place("wait_s"), 0.0, MAX_SPAN_S)?;
         if self.wait_s.max() <= 0.0 {
             return Err(input_error!(
@@ -259,6 +275,11 @@ impl ArrivalSpec {
         }
         Ok(())
     }
+}
+
+/// What a job id or a virtual cluster may be called.
+fn is_name(text: &str) -> bool {
+    (1..=256).contains(&text.len()) && !text.contains(char::is_control)
 }
 
 fn number(place: &str, value: f64, low: f64, high: f64) -> Result<()> {
@@ -337,6 +358,10 @@ mod tests {
         says("schema_version = 1", "schema_version = 2", "schema_version 2");
         says("schema_version = 1\n", "", "schema_version");
         says("\"some\"", "\"\"", "key name");
+        says("\"some\"", "\"a\\nb\"", "key name");
+        says("name = \"a\"", "name = \"a\\u0000\"", "key vc");
+        says("burst_gap_s = 5", "burst_gap_s = 5.5", "expected whole seconds");
+        says("burst_gap_s = 5", "burst_gap_s = 5\ngap_s = { points = [[1, 6]] }", "ends a burst");
         says("burst_gap_s = 5", "burst_gap_s = -5", "key arrivals.burst_gap_s: found -5");
         says("[0.5, 1]", "[0.5, 0]", "key arrivals.burst_jobs.points: found [0.5, 0]");
         says("[1, 100]", "[1, 0]", "key arrivals.wait_s: no wait is longer");

@@ -45,8 +45,8 @@ pub(in crate::cli) struct MapArgs {
     #[arg(long, value_name = "auto|START_S|none", default_value = "auto", allow_hyphen_values = true)]
     window: String,
     /// Jobs of the window [default: 60]
-    #[arg(long, value_name = "N")]
-    jobs: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    jobs: Option<u32>,
     /// Most GPUs of an eligible job [default: 2; with --window none: any]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_gpus: Option<u32>,
@@ -88,6 +88,9 @@ impl MapArgs {
                 "--out and --report name the same file; choose another for one of them"
             ));
         }
+        let inputs = [Some(Path::new(&self.input)), self.catalogue.as_deref()];
+        let outputs = [("--out", Some(self.out.as_path())), ("--report", self.report.as_deref())];
+        super::refuse_overwriting(inputs.into_iter().flatten(), &outputs)?;
         let trace = open_trace(&self.input)?;
         let mapped = map(&trace, &catalogue, &request)?;
         mapped.notes.iter().for_each(|text| note(text));
@@ -139,7 +142,7 @@ impl MapArgs {
                 },
             };
             Extent::Window {
-                jobs: self.jobs.unwrap_or(60),
+                jobs: self.jobs.unwrap_or(60) as usize,
                 start_s,
                 weights: Weights::parse(&self.weight)?,
                 keep_durations: self.keep_durations,
@@ -213,7 +216,8 @@ impl MapArgs {
             words.push(format!("--jobs {jobs}"));
         }
         words.extend(request.filter.max_gpus.map(|most| format!("--max-gpus {most}")));
-        words.extend(request.filter.states.as_ref().map(|states| format!("--states {}", states.join(","))));
+        let states = request.filter.states.as_ref().map_or("any".to_owned(), |states| states.join(","));
+        words.push(format!("--states {states}"));
         words.extend(self.exclude.iter().map(|id| format!("--exclude {id}")));
         words.extend(self.weight.iter().map(|weight| format!("--weight {weight}")));
         words.extend(self.keep_durations.then(|| "--keep-durations".to_owned()));
