@@ -77,6 +77,9 @@ pub(in crate::cli) struct MapArgs {
 
 impl MapArgs {
     pub fn execute(self) -> Result<()> {
+        let inputs = [Some(Path::new(&self.input)), self.catalogue.as_deref()];
+        let outputs = [("--out", Some(self.out.as_path())), ("--report", self.report.as_deref())];
+        super::refuse_overwriting(inputs.into_iter().flatten(), &outputs)?;
         let request = self.request()?;
         let catalogue = match &self.catalogue {
             Some(path) => Catalogue::load(path)?,
@@ -88,9 +91,6 @@ impl MapArgs {
                 "--out and --report name the same file; choose another for one of them"
             ));
         }
-        let inputs = [Some(Path::new(&self.input)), self.catalogue.as_deref()];
-        let outputs = [("--out", Some(self.out.as_path())), ("--report", self.report.as_deref())];
-        super::refuse_overwriting(inputs.into_iter().flatten(), &outputs)?;
         let trace = open_trace(&self.input)?;
         let mapped = map(&trace, &catalogue, &request)?;
         mapped.notes.iter().for_each(|text| note(text));

@@ -1,8 +1,8 @@
 use std::io::Write;
 use std::path::Path;
 
+use super::*;
 use crate::common::{Scratch, fails, run, succeeds};
-use crate::*;
 
 /// The text with its rows in other clothes gives the same jobs.
 #[test]

@@ -1,7 +1,7 @@
 //! What a careful reader of the account would be surprised by.
 
+use super::*;
 use crate::common::{Scratch, fails, succeeds};
-use crate::*;
 
 /// Of a table with the columns `t`, `g`, `d` and perhaps others.
 const TABLE: [&str; 6] = ["--map", "submit_s=t", "--map", "gpus=g", "--map", "duration_s=d"];

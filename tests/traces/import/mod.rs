@@ -1,7 +1,5 @@
 //! `trace import`: published formats, what becomes of odd rows, and messy files.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod formats;
 mod messy;
 mod odd;
@@ -10,7 +8,7 @@ mod times;
 
 use std::io::Write;
 
-use common::{Scratch, succeeds};
+use crate::common::{Scratch, succeeds};
 use serde_json::Value;
 
 /// The rows of the trace without its comments, what was said, and the account.

@@ -1,5 +1,5 @@
+use super::*;
 use crate::common::{Scratch, fails, succeeds};
-use crate::*;
 
 #[test]
 fn helios() {

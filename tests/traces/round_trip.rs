@@ -1,13 +1,11 @@
 //! Traces that are written in another format and imported again are the same, as far as the format can hold them.
 
-mod common;
-
 use std::path::Path;
 
+use crate::common::config;
 use aegis_sim::traces::convert::{AegisFormat, NativeFormat, SPECS, SwfFormat, TraceFormat};
 use aegis_sim::traces::import::{ImportOptions, LogFormat, Origin, Source, import};
 use aegis_sim::workload::{Catalogue, Trace, TraceJob};
-use common::config;
 use proptest::prelude::*;
 
 /// A name with whatever people put into one, but no blanks at its ends and no word for "none".

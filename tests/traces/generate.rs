@@ -1,15 +1,13 @@
 //! Synthetic traces: they follow their specification, and a specification can be fitted to a trace.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::common::{fails, run, succeeds};
 use aegis_sim::traces::generate::{
     BUILTIN_SPECS, Jobs, Options, Quantiles, Spec, Statistics, fit, ks_distance,
 };
 use aegis_sim::workload::{Trace, TraceJob};
-use common::{fails, run, succeeds};
 
 const SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
 
@@ -42,7 +40,7 @@ fn two_sample_distance(one: &[f64], other: &[f64]) -> f64 {
     values.iter().map(|&value| (share(&one, value) - share(&other, value)).abs()).fold(0.0, f64::max)
 }
 
-/// Prints what it finds: `cargo test --test trace_generate -- --nocapture follow`.
+/// Prints what it finds: `cargo test --test traces -- --nocapture follow`.
 #[test]
 fn traces_follow_their_specification() {
     for (name, _) in BUILTIN_SPECS {

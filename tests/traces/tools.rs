@@ -1,11 +1,9 @@
 //! `aegis-sim trace stats`, `lint` and `convert` as their users call them.
 
-mod common;
-
 use std::path::Path;
 
+use crate::common::{aegis_sim, fails, run, succeeds};
 use aegis_sim::workload::Trace;
-use common::{aegis_sim, fails, run, succeeds};
 use serde_json::Value;
 
 const TRACE: &str = "\

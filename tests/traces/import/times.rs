@@ -1,5 +1,5 @@
+use super::*;
 use crate::common::{Scratch, aegis_sim, fails, succeeds};
-use crate::*;
 
 #[test]
 fn times_that_no_trace_can_hold() {

@@ -1,16 +1,14 @@
 //! Traces as production clusters log them: thousands of jobs, shares of GPUs, and gangs that no server can hold.
 
-mod common;
-
 use std::fmt::Write;
 
+use crate::common::{Log, aegis_sim, fails, run, succeeds};
 use aegis_sim::cluster::ClusterSpec;
 use aegis_sim::metrics::Summary;
 use aegis_sim::model::Model;
 use aegis_sim::policy::{PolicySpec, resolve_params};
 use aegis_sim::sim::{NoObserver, RunRecord, World, makespan_bound, simulate};
 use aegis_sim::workload::{Catalogue, Trace};
-use common::{Log, aegis_sim, fails, run, succeeds};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Exp, LogNormal, Uniform};
