@@ -50,8 +50,8 @@ use table::TableReader;
 /// Imports logs, joined in the order given, and writes a trace; `progress` is told of bytes read of the files.
 ///
 /// # Errors
-/// [`Error::Input`] for a file that is not of the format, or is cut off; if no job is left; and for rows that were dropped
-/// under `strict`. [`Error::Read`], [`Error::Write`].
+/// [`Error::Input`](crate::Error::Input) for a file that is not of the format, or is cut off; if no job is left; and for rows that were dropped
+/// under `strict`; or if something cannot be read or written.
 pub fn import(
     options: &ImportOptions,
     sources: &[Source],
