@@ -69,3 +69,22 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a s
         names => format!("did you mean {}? ", names.join(" or ")),
     }
 }
+
+/// Refuses a name that is neither built in nor a file, and does not look like a path. `builtin`: names and texts; `kind`: of
+/// file, such as CSV.
+pub(crate) fn check_builtin_or_path(
+    what: &str,
+    name: &str,
+    builtin: &[(&str, &str)],
+    kind: &str,
+) -> Result<()> {
+    let names = || builtin.iter().map(|(name, _)| *name);
+    if names().any(|known| known == name) || Path::new(name).exists() || name.contains(['/', '\\', '.']) {
+        return Ok(());
+    }
+    Err(input_error!(
+        "unknown {what} {name:?}: {}built in are {}; anything else is the path of a {kind} file",
+        did_you_mean(name, names()),
+        names().collect::<Vec<_>>().join(", ")
+    ))
+}

@@ -167,7 +167,7 @@ impl CalibrateArgs {
 
 impl Common {
     fn catalogue(&self) -> Result<Catalogue> {
-        self.workloads.as_deref().map_or_else(|| Ok(Catalogue::builtin()), Catalogue::load)
+        Catalogue::load_or_builtin(self.workloads.as_deref())
     }
 }
 

@@ -1,10 +1,11 @@
-use std::io::{ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::error::{Error, Result, input_error};
 use crate::policy::{MemorySource, Params, PolicyKind, PolicySpec};
+use crate::report::atomic::Draft;
 use crate::sim::{Oversized, RunRecord, World};
 use crate::workload::Trace;
 
@@ -17,6 +18,34 @@ pub(super) fn print(text: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Has `write` write to a file, which appears whole or not at all, or to standard output for `-`. `None` where the reader of
+/// standard output has gone away (`| head`), which is no error.
+pub(super) fn write_to<T>(out: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<Option<T>> {
+    if !is_stdout(out) {
+        let mut draft = Draft::new(out)?;
+        let written = write(&mut draft)?;
+        draft.finish()?;
+        return Ok(Some(written));
+    }
+    let mut stdout = BufWriter::new(std::io::stdout().lock());
+    let written = write(&mut stdout).and_then(|written| {
+        stdout.flush().map(|()| written).map_err(|error| Error::write(place(out), error))
+    });
+    match written {
+        Err(Error::Write { source, .. }) if source.kind() == ErrorKind::BrokenPipe => Ok(None),
+        written => written.map(Some),
+    }
+}
+
+pub(super) fn is_stdout(out: &Path) -> bool {
+    out == Path::new("-")
+}
+
+/// What messages call a place that [`write_to`] writes to.
+pub(super) fn place(out: &Path) -> &Path {
+    if is_stdout(out) { Path::new("standard output") } else { out }
 }
 
 /// Says something beside the results.

@@ -12,6 +12,13 @@ pub(crate) fn quantile_by(len: usize, q: f64, value: impl Fn(usize) -> f64) -> f
     low + (position - below as f64) * (high - low)
 }
 
+/// The values, ascending.
+pub(crate) fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
 /// NaN without values.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64

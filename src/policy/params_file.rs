@@ -4,7 +4,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::params::Parameter;
 use super::{Params, PolicyKind, PolicySpec};
-use crate::error::{Error, Result, did_you_mean, input_error};
+use crate::error::{Error, Result, check_builtin_or_path, did_you_mean, input_error};
 use crate::model::check_schema;
 
 /// A set of parameters: values for all policies, and values for one policy that come after them.
@@ -29,14 +29,7 @@ impl ParamsFile {
             return Self::parse(&format!("models/params/{builtin}.toml"), text);
         }
         let path = Path::new(name);
-        if !path.exists() && !name.contains(['/', '\\', '.']) {
-            let names = BUILTIN_PARAMS.map(|(builtin, _)| builtin);
-            return Err(input_error!(
-                "unknown parameter set {name:?}: {}built in are {}; anything else is the path of a TOML file",
-                did_you_mean(name, names),
-                names.join(", ")
-            ));
-        }
+        check_builtin_or_path("parameter set", name, &BUILTIN_PARAMS, "TOML")?;
         let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
         Self::parse(name, &text)
     }

@@ -10,6 +10,7 @@ mod dispatch;
 mod event;
 mod physics;
 mod record;
+mod risk;
 mod run;
 mod running;
 mod telemetry;

@@ -99,6 +99,11 @@ impl Catalogue {
         Self::parse(BUILTIN_CATALOGUE, bytes).expect("the built-in catalogue parses: a test sees to it")
     }
 
+    /// Reads a catalogue file; without one, what ships with the simulator.
+    pub fn load_or_builtin(path: Option<&Path>) -> Result<Catalogue> {
+        path.map_or_else(|| Ok(Catalogue::builtin()), Catalogue::load)
+    }
+
     /// Reads a catalogue file.
     pub fn load(path: &Path) -> Result<Catalogue> {
         let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;

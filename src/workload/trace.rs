@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::MAX_SPAN_S;
 use super::table::{Row, Table, parse_number};
-use crate::error::{Error, Result, did_you_mean, input_error};
+use crate::error::{Error, Result, check_builtin_or_path, input_error};
 
 /// One line of a trace.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -80,14 +80,7 @@ impl RawTrace {
             return Ok(RawTrace { name, source, bytes: bytes.into() });
         }
         let path = Path::new(name);
-        if !path.exists() && !name.contains(['/', '\\', '.']) {
-            let names = BUILTIN_TRACES.map(|(builtin, _)| builtin);
-            return Err(input_error!(
-                "unknown trace {name:?}: {}built in are {}; anything else is the path of a CSV file",
-                did_you_mean(name, names),
-                names.join(", ")
-            ));
-        }
+        check_builtin_or_path("trace", name, &BUILTIN_TRACES, "CSV")?;
         let bytes = std::fs::read(path).map_err(|e| Error::read(path, e))?;
         let stem = path.file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
         Ok(RawTrace { name: stem.into_owned(), source: name.to_owned(), bytes: bytes.into() })

@@ -44,6 +44,15 @@ pub(crate) struct OpenRow {
     pub gap: usize,
 }
 
+impl OpenRow {
+    /// With its gap filled.
+    fn write(&self, submit_s: &str, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(&self.text[..self.gap])?;
+        out.write_all(submit_s.as_bytes())?;
+        out.write_all(&self.text[self.gap..])
+    }
+}
+
 impl OptionalColumns {
     fn named(self) -> impl Iterator<Item = &'static str> {
         [(self.gpu_share, "gpu_share"), (self.user, "user"), (self.vc, "vc"), (self.state, "state")]
@@ -136,29 +145,22 @@ impl<W: Write> TraceWriter<W> {
 
     pub fn write(&mut self, job: &TraceJob) -> io::Result<()> {
         let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let cells = Cells {
             job_id: &job.job_id,
             workload: &job.workload,
             gpus: job.gpus,
             duration_s: &number(job.duration_s),
             gpu_share: &number(job.gpu_share),
-            user: &text(&job.user),
-            vc: &text(&job.vc),
-            state: &text(&job.state),
+            user: job.user.as_deref().unwrap_or_default(),
+            vc: job.vc.as_deref().unwrap_or_default(),
+            state: job.state.as_deref().unwrap_or_default(),
         };
         self.renderer.render(&cells, &mut self.row);
-        let row = std::mem::take(&mut self.row);
-        self.write_row(&row.text, row.gap, &job.submit_s.to_string())?;
-        self.row = row;
-        Ok(())
+        self.row.write(&job.submit_s.to_string(), &mut self.out)
     }
 
-    /// Writes the text of an [`OpenRow`] with its gap filled.
-    pub(crate) fn write_row(&mut self, text: &[u8], gap: usize, submit_s: &str) -> io::Result<()> {
-        self.out.write_all(&text[..gap])?;
-        self.out.write_all(submit_s.as_bytes())?;
-        self.out.write_all(&text[gap..])
+    pub(crate) fn write_row(&mut self, row: &OpenRow, submit_s: &str) -> io::Result<()> {
+        row.write(submit_s, &mut self.out)
     }
 
     /// Flushes, and gives back what was written to.

@@ -1,12 +1,10 @@
-use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use crate::cli::output::{note, open_trace};
+use crate::cli::output::{note, open_trace, place, write_to};
 use crate::cluster::ClusterSpec;
 use crate::error::{Error, Result, input_error};
-use crate::report::atomic::Draft;
 use crate::traces::convert::{AegisFormat, NativeFormat, SPECS, SwfFormat, TraceFormat};
 use crate::workload::{Catalogue, OptionalColumns};
 
@@ -75,8 +73,7 @@ impl ConvertArgs {
         }
         let inputs = [Some(Path::new(&self.trace)), self.workloads.as_deref(), self.cluster.as_deref()];
         super::refuse_overwriting(inputs.into_iter().flatten(), &[("--out", Some(Path::new(&self.out)))])?;
-        let catalogue =
-            self.workloads.as_ref().map_or_else(|| Ok(Catalogue::builtin()), |p| Catalogue::load(p))?;
+        let catalogue = Catalogue::load_or_builtin(self.workloads.as_deref())?;
         let cluster = self.cluster.as_ref().map(|path| ClusterSpec::load(path)).transpose()?;
         let trace = open_trace(&self.trace)?;
         let format: Box<dyn TraceFormat> = match self.to {
@@ -96,20 +93,8 @@ impl ConvertArgs {
             }
         };
         format.check(&trace)?;
-        if self.out == "-" {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            match format.write(&trace, &mut out).and_then(|()| out.flush()) {
-                // A reader that has gone away (`| head`) is no error.
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
-                Err(error) => return Err(Error::Write { path: "standard output".into(), source: error }),
-                Ok(()) => {}
-            }
-        } else {
-            let path = Path::new(&self.out);
-            let mut draft = Draft::new(path)?;
-            format.write(&trace, &mut draft).map_err(|error| Error::write(path, error))?;
-            draft.finish()?;
-        }
+        let out = Path::new(&self.out);
+        write_to(out, |text| format.write(&trace, text).map_err(|error| Error::write(place(out), error)))?;
         for loss in format.losses(&trace) {
             note(&format!("{}: {loss}", trace.name));
         }

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use super::generate::check_start_hour;
-use crate::cli::output::{note, open_trace, print};
+use crate::cli::output::{is_stdout, note, open_trace, print};
 use crate::error::Result;
 use crate::report::atomic;
 use crate::traces::generate::fit;
@@ -34,7 +34,7 @@ impl FitArgs {
         let fit = fit(&open_trace(&self.trace)?, self.start_hour)?;
         fit.notes.iter().for_each(|text| note(text));
         let text = fit.to_toml()?;
-        match self.out.as_os_str() == "-" {
+        match is_stdout(&self.out) {
             true => print(&text)?,
             false => atomic::write(&self.out, text.as_bytes())?,
         }

@@ -1,9 +1,8 @@
-use std::io::{self, ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::cli::output::note;
+use crate::cli::output::{note, place, write_to};
 use crate::error::{Error, Result, input_error};
-use crate::report::atomic::Draft;
 use crate::traces::generate::{Jobs, Options, Spec};
 use crate::workload::TraceWriter;
 
@@ -58,18 +57,7 @@ impl GenerateArgs {
         let options = Options { seed: self.seed, start_hour: self.start_hour, rate: self.rate };
         // Refused before anything is written.
         let jobs = Jobs::new(&spec, &options)?;
-        let load = if self.out.as_os_str() == "-" {
-            let out = io::BufWriter::new(io::stdout().lock());
-            match self.write(jobs, out) {
-                // A reader that has gone away (`| head`) is no error.
-                Err(Error::Write { source, .. }) if source.kind() == ErrorKind::BrokenPipe => return Ok(()),
-                written => written?.0,
-            }
-        } else {
-            let (load, draft) = self.write(jobs, Draft::new(&self.out)?)?;
-            draft.finish()?;
-            load
-        };
+        let Some(load) = write_to(&self.out, |out| self.write(jobs, out))? else { return Ok(()) };
         note(&load.describe());
         Ok(())
     }
@@ -90,11 +78,8 @@ impl GenerateArgs {
         ]
     }
 
-    fn write<W: Write>(&self, jobs: Jobs<'_>, out: W) -> Result<(Load, W)> {
-        let failed = |error| match self.out.as_os_str() == "-" {
-            true => Error::Write { path: "standard output".into(), source: error },
-            false => Error::write(&self.out, error),
-        };
+    fn write(&self, jobs: Jobs<'_>, out: &mut dyn Write) -> Result<Load> {
+        let failed = |error| Error::write(place(&self.out), error);
         let mut writer =
             TraceWriter::new(out, &self.comments(jobs.spec()), jobs.columns()).map_err(failed)?;
         let mut load = Load::default();
@@ -106,9 +91,8 @@ impl GenerateArgs {
             load.span_s = job.submit_s;
             load.gpu_s += f64::from(job.gpus) * job.duration_s.unwrap_or_default();
         }
-        let mut out = writer.finish().map_err(failed)?;
-        out.flush().map_err(failed)?;
-        Ok((load, out))
+        writer.finish().map_err(failed)?;
+        Ok(load)
     }
 }
 

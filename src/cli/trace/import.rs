@@ -3,9 +3,9 @@ use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::output::{note, print};
+use crate::cli::output::{is_stdout, note, place, print, write_to};
 use crate::cluster::ClusterSpec;
-use crate::error::{Error, Result, input_error};
+use crate::error::{Result, input_error};
 use crate::report::{Format, atomic};
 use crate::traces::import::{
     Attempts, Clock, Filter, FractionalGpus, ImportOptions, LogFormat, Origin, Selection, Source, import,
@@ -157,10 +157,11 @@ impl ImportArgs {
     fn options(&self) -> Result<ImportOptions> {
         let zone = self.timezone.as_deref().unwrap_or(self.format.default_zone());
         let clock = Clock::new(zone, self.date_format.clone())?;
-        let mut filter = Filter::default().in_states(&self.states);
+        let mut filter = Filter::default()
+            .in_states(&self.states)
+            .with_gpus(self.min_gpus, self.max_gpus)?
+            .submitted(&clock, self.from.as_deref(), self.to.as_deref())?;
         (filter.vcs, filter.users) = (self.vc.clone(), self.user.clone());
-        (filter.min_gpus, filter.max_gpus) = (self.min_gpus, self.max_gpus);
-        let filter = filter.submitted(&clock, self.from.as_deref(), self.to.as_deref())?;
         let defaults = ImportOptions::new(self.format)?;
         Ok(ImportOptions {
             map: self.map.clone(),
@@ -175,10 +176,7 @@ impl ImportArgs {
                 (_, Some(count)) => Selection::Sample { count, seed: self.seed },
                 _ => Selection::All,
             },
-            catalogue: match &self.workloads {
-                Some(path) => Catalogue::load(path)?,
-                None => defaults.catalogue,
-            },
+            catalogue: Catalogue::load_or_builtin(self.workloads.as_deref())?,
             cluster: self.cluster.as_deref().map(ClusterSpec::load).transpose()?,
             strict: self.strict,
             clock,
@@ -190,32 +188,17 @@ impl ImportArgs {
         self.check_options()?;
         self.check_files()?;
         let options = self.options()?;
-        let to_stdout = self.out.as_os_str() == "-";
         let bar = bar(&self.inputs);
         let progress = |bytes| bar.inc(bytes);
         let sources: Vec<Source> = self.inputs.iter().cloned().map(Source::File).collect();
-        let account = if to_stdout {
-            let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-            import(&options, &sources, &mut out, Path::new("standard output"), &progress)
-        } else {
-            let mut draft = atomic::Draft::new(&self.out)?;
-            let account = import(&options, &sources, &mut draft, &self.out, &progress)?;
-            draft.finish()?;
-            Ok(account)
-        };
+        let account = write_to(&self.out, |out| import(&options, &sources, out, place(&self.out), &progress));
         bar.finish_and_clear();
-        let account = match account {
-            // A reader that has gone away (`| head`) is no error.
-            Err(Error::Write { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => {
-                return Ok(());
-            }
-            other => other?,
-        };
+        let Some(account) = account? else { return Ok(()) };
         if let Some(path) = &self.report {
             atomic::write(path, account.to_json().as_bytes())?;
         }
         let table = account.to_table(Format::Table);
-        if to_stdout {
+        if is_stdout(&self.out) {
             let _ = std::io::stderr().write_all(table.as_bytes());
             return Ok(());
         }

@@ -41,8 +41,7 @@ pub(in crate::cli) struct LintArgs {
 impl LintArgs {
     pub fn execute(self) -> Result<()> {
         let raw = RawTrace::open(&self.trace)?;
-        let catalogue =
-            self.workloads.as_ref().map_or_else(|| Ok(Catalogue::builtin()), |p| Catalogue::load(p))?;
+        let catalogue = Catalogue::load_or_builtin(self.workloads.as_deref())?;
         let cluster =
             self.cluster.as_ref().map_or_else(|| Ok(ClusterSpec::builtin()), |p| ClusterSpec::load(p))?;
         cluster.check_workloads(&catalogue)?;

@@ -40,8 +40,7 @@ pub(in crate::cli) struct StatsArgs {
 
 impl StatsArgs {
     pub fn execute(self) -> Result<()> {
-        let catalogue =
-            self.workloads.as_ref().map_or_else(|| Ok(Catalogue::builtin()), |p| Catalogue::load(p))?;
+        let catalogue = Catalogue::load_or_builtin(self.workloads.as_deref())?;
         let cluster = self.cluster.as_ref().map(|path| ClusterSpec::load(path)).transpose()?;
         let traces = open_traces(&self.traces, &[])?;
         let descriptions: Vec<Description> =
@@ -139,18 +138,6 @@ impl Sides<'_> {
     }
 }
 
-/// Points of a curve: more are not seen, and make files that no viewer opens.
-const POINTS: usize = 2000;
-
-/// As many of ascending values as are seen in a figure, at even ranks from the first to the last.
-fn thinned(sorted: &[f64]) -> Vec<f64> {
-    let last = sorted.len().saturating_sub(1);
-    match sorted.len() {
-        0..=POINTS => sorted.to_vec(),
-        _ => (0..POINTS).map(|i| sorted[i * last / (POINTS - 1)]).collect(),
-    }
-}
-
 fn figures(dir: &Path, descriptions: &[Description]) -> Result<()> {
     let panel =
         |d: &Description| ArrivalPanel { title: d.name.clone(), submissions_s: d.submissions_s.clone() };
@@ -163,7 +150,7 @@ fn figures(dir: &Path, descriptions: &[Description]) -> Result<()> {
             let zero = d.durations_s.len() - positive.len();
             note(&format!("{}: left {zero} jobs of 0 s out of the figure of durations", d.name));
         }
-        (d.name.clone(), thinned(positive))
+        (d.name.clone(), positive.to_vec())
     };
     let durations_s: Vec<(String, Vec<f64>)> = descriptions.iter().map(known).collect();
     plot::write(dir, "durations", &plot::ecdf(&durations_s, Quantity::log("duration [s]")))?;
@@ -181,18 +168,4 @@ fn figures(dir: &Path, descriptions: &[Description]) -> Result<()> {
     let groups = GANG_BINS[..groups].iter().map(|(_, heading, _)| *heading).collect::<Vec<_>>();
     plot::write(dir, "gpu_mix", &plot::bars(&groups, "GPUs per job", &panels))?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thinned_values_keep_their_ends_and_ranks() {
-        let values: Vec<f64> = (0..1_000_000).map(f64::from).collect();
-        let thin = thinned(&values);
-        assert_eq!((thin.len(), thin[0], thin[POINTS - 1]), (POINTS, 0.0, 999_999.0));
-        assert!((thin[POINTS / 2] - 500_000.0).abs() < 1000.0);
-        assert_eq!(thinned(&values[..7]), values[..7]);
-    }
 }

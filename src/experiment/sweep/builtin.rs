@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::experiment::Experiment;
-use crate::error::{Error, Result, did_you_mean, input_error};
+use crate::error::{Error, Result, check_builtin_or_path};
 
 /// The experiments that ship with the simulator: name and TOML text.
 pub const BUILTIN_EXPERIMENTS: [(&str, &str); 8] = [
@@ -36,14 +36,7 @@ impl Experiment {
             return Self::parse(&format!("experiments/{builtin}.toml"), text, Path::new(""), &read);
         }
         let path = Path::new(name);
-        if !path.exists() && !name.contains(['/', '\\', '.']) {
-            let names = BUILTIN_EXPERIMENTS.map(|(builtin, _)| builtin);
-            return Err(input_error!(
-                "unknown experiment {name:?}: {}built in are {}; anything else is the path of a TOML file",
-                did_you_mean(name, names),
-                names.join(", ")
-            ));
-        }
+        check_builtin_or_path("experiment", name, &BUILTIN_EXPERIMENTS, "TOML")?;
         Self::load(path)
     }
 }

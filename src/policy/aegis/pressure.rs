@@ -10,34 +10,22 @@ pub(super) fn rejection(
     params: &Params,
     terse: bool,
 ) -> Option<Rejection> {
-    match params.pressure {
-        Pressure::None => return None,
-        _ if terse => {
-            return is_pressed(gpu, risks, params).then_some(Rejection::Pressure {
-                smact: f64::NAN,
-                smocc: f64::NAN,
-                drama: None,
-            });
-        }
-        Pressure::GpuUtilization => {
-            let risk = risks.risk(gpu, Metric::GpuUtil);
-            return (risk >= params.gpu_util_threshold).then_some(Rejection::GpuUtilization { risk });
-        }
-        Pressure::Thresholds => {}
-    }
-    let smact = risks.risk(gpu, Metric::Smact);
-    if smact < params.smact_threshold {
+    if !is_pressed(gpu, risks, params) {
         return None;
     }
-    let smocc = risks.risk(gpu, Metric::Smocc);
-    if smocc >= params.smocc_threshold {
-        return Some(Rejection::Pressure { smact, smocc, drama: None });
+    if terse {
+        return Some(Rejection::Pressure { smact: f64::NAN, smocc: f64::NAN, drama: None });
     }
-    let drama = risks.risk(gpu, Metric::Drama);
-    (drama >= params.drama_threshold).then_some(Rejection::Pressure { smact, smocc, drama: Some(drama) })
+    let mut risk = |metric| risks.risk(gpu, metric);
+    if params.pressure == Pressure::GpuUtilization {
+        return Some(Rejection::GpuUtilization { risk: risk(Metric::GpuUtil) });
+    }
+    let (smact, smocc) = (risk(Metric::Smact), risk(Metric::Smocc));
+    let drama = (smocc < params.smocc_threshold).then(|| risk(Metric::Drama));
+    Some(Rejection::Pressure { smact, smocc, drama })
 }
 
-/// Whether [`rejection`] has a reason.
+/// Whether the filter rejects the GPU.
 fn is_pressed(gpu: usize, risks: &mut dyn RiskSource, params: &Params) -> bool {
     let mut reaches = |metric, threshold| risks.reaches(gpu, metric, threshold);
     match params.pressure {

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
 use super::durations::{DurationClass, Durations};
-use super::fit_arrivals::{fit_arrivals, sorted};
+use super::fit_arrivals::fit_arrivals;
 use super::fit_quantiles::{fit_quantiles, round};
 use super::spec::{GpuShare, Spec, VcShare};
 use super::statistics::{Statistics, ks_distance};
 use crate::error::{Result, input_error};
-use crate::metrics::rank_correlation;
+use crate::metrics::{rank_correlation, sorted};
 use crate::workload::{Trace, TraceJob};
 
 /// A specification fitted to a trace, and how near it is.
@@ -73,8 +73,8 @@ pub fn fit(trace: &Trace, start_hour: f64) -> Result<Fit> {
     // What is written must be readable again.
     spec.check()?;
 
-    let gaps = sorted(times_s.windows(2).map(|pair| pair[1] - pair[0]).collect());
-    let durations = sorted(timed.iter().map(|(_, duration_s)| *duration_s).collect());
+    let gaps = sorted(times_s.windows(2).map(|pair| pair[1] - pair[0]));
+    let durations = sorted(timed.iter().map(|(_, duration_s)| *duration_s));
     let gpu_s: f64 = timed.iter().map(|(job, duration_s)| f64::from(job.gpus) * duration_s).sum();
     let statistics = Statistics::of(&spec, 1.0)?;
     let gap_distance = ks_distance(&gaps, |gap_s| statistics.gap_cdf(gap_s));

@@ -5,6 +5,7 @@ use super::fit_quantiles::{fit_quantiles, round};
 use super::quantiles::Quantiles;
 use super::spec::{ArrivalSpec, Regular};
 use crate::error::{Result, input_error};
+use crate::metrics::sorted;
 
 /// Waits between bursts without which there is nothing to fit.
 const LEAST_WAITS: usize = 20;
@@ -31,7 +32,7 @@ pub(super) fn fit_arrivals(source: &str, times_s: &[f64], notes: &mut Vec<String
     let burst_gap_s = (span_s / (times_s.len() - 1) as f64 / 4.0).floor();
     let bursts: Vec<&[f64]> = times_s.chunk_by(|a, b| b - a <= burst_gap_s).collect();
     let between = bursts.windows(2).map(|pair| (pair[0][pair[0].len() - 1], pair[1][0]));
-    let between_s = sorted(between.clone().map(|(from_s, to_s)| to_s - from_s).collect());
+    let between_s = sorted(between.clone().map(|(from_s, to_s)| to_s - from_s));
     let regular_s = regular_gaps(&between_s);
     let is_regular = |gap_s: f64| {
         regular_s.first().is_some_and(|&least| least <= gap_s) && gap_s <= regular_s[regular_s.len() - 1]
@@ -55,13 +56,13 @@ pub(super) fn fit_arrivals(source: &str, times_s: &[f64], notes: &mut Vec<String
         round(profile.operational_s(to_s) - profile.operational_s(from_s), 10.0).max(0.1)
     };
     let gaps = bursts.iter().flat_map(|burst| burst.windows(2).map(|pair| pair[1] - pair[0]));
-    let gaps = sorted(gaps.collect());
+    let gaps = sorted(gaps);
     Ok(ArrivalSpec {
         rate: 1.0,
         burst_gap_s,
-        burst_jobs: fit_quantiles(&sorted(bursts.iter().map(|burst| burst.len() as f64).collect()), true),
+        burst_jobs: fit_quantiles(&sorted(bursts.iter().map(|burst| burst.len() as f64)), true),
         gap_s: if gaps.is_empty() { Quantiles::constant(0.0) } else { fit_quantiles(&gaps, true) },
-        wait_s: fit_quantiles(&sorted(waits.iter().map(wait).collect()), false),
+        wait_s: fit_quantiles(&sorted(waits.iter().map(wait)), false),
         regular: (!regular_s.is_empty()).then(|| Regular {
             share: round(regular_s.len() as f64 / between_s.len() as f64, 1e6),
             gap_s: fit_quantiles(regular_s, true),
@@ -89,11 +90,6 @@ fn regular_gaps(gaps_s: &[f64]) -> &[f64] {
     // If too few are left, the hour of the day would say nothing.
     let others = gaps_s.len() - near.len();
     if of_a_clock && others >= LEAST_WAITS.max(gaps_s.len() / 500) { near } else { &[] }
-}
-
-pub(super) fn sorted(mut values: Vec<f64>) -> Vec<f64> {
-    values.sort_by(f64::total_cmp);
-    values
 }
 
 /// How often waits end by hour of the day and by weekday: ends over the time waited, each given the other.

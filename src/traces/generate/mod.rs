@@ -2,8 +2,8 @@
 //!
 //! Jobs come in bursts. Within one the gaps are those of scripts and do not depend on the time of day; after
 //! `burst_gap_s` seconds of silence begins a wait for the next burst, on a clock that runs faster in the busy hours of
-//! the week. Some waits may have a fixed length instead. GPUs, durations and virtual clusters are drawn per job. Every distribution of a specification can be
-//! worked out without drawing: [`Statistics`].
+//! the week. Some waits may have a fixed length instead. GPUs, durations and virtual clusters are drawn per job. Every
+//! distribution of a specification can be worked out without drawing: [`Statistics`].
 
 mod arrivals;
 mod durations;

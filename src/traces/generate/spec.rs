@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::arrivals::{DAYS, HOURS, Profile};
 use super::durations::{DurationClass, Durations};
 use super::quantiles::Quantiles;
-use crate::error::{Error, Result, did_you_mean, input_error};
+use crate::error::{Error, Result, check_builtin_or_path, did_you_mean, input_error};
 use crate::model::check_schema;
 use crate::workload::MAX_SPAN_S;
 
@@ -121,14 +121,7 @@ impl Spec {
             return Self::parse(&format!("models/traces/{builtin}.toml"), text);
         }
         let path = Path::new(name);
-        if !path.exists() && !name.contains(['/', '\\', '.']) {
-            let names = BUILTIN_SPECS.map(|(builtin, _)| builtin);
-            return Err(input_error!(
-                "unknown trace specification {name:?}: {}built in are {}; anything else is the path of a TOML file",
-                did_you_mean(name, names),
-                names.join(", ")
-            ));
-        }
+        check_builtin_or_path("trace specification", name, &BUILTIN_SPECS, "TOML")?;
         let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
         Self::parse(name, &text)
     }

@@ -148,8 +148,8 @@ pub(super) fn wait_scale(source: &str, arrivals: &ArrivalSpec, rate: f64) -> Res
     let late = rounded_up_s(arrivals, high) * rate * own;
     if late > MOST_LATE {
         return Err(input_error!(
-            "{source}: jobs would arrive up to {:.0} % slower than {rate} times as fast, because submissions are whole seconds and \
-             waits between bursts no longer; choose a lower rate",
+            "{source}: jobs would arrive up to {:.0} % slower than {rate} times as fast, because submissions are whole \
+             seconds and waits between bursts no longer; choose a lower rate",
             100.0 * late / (1.0 + late)
         ));
     }
@@ -162,12 +162,11 @@ const MOST_LATE: f64 = 0.1;
 /// What rounding up to whole seconds adds to a burst's wait on average.
 fn rounded_up_s(arrivals: &ArrivalSpec, wait_scale: f64) -> f64 {
     const STEPS: u32 = 4096;
-    let irregular = 1.0 - arrivals.regular.as_ref().map_or(0.0, |regular| regular.share);
     let added = |step: u32| {
         let wait_s = arrivals.wait_s.quantile((f64::from(step) + 0.5) / f64::from(STEPS)) * wait_scale;
         wait_s.ceil() - wait_s
     };
-    irregular * (0..STEPS).map(added).sum::<f64>() / f64::from(STEPS)
+    (1.0 - regular_share(arrivals)) * (0..STEPS).map(added).sum::<f64>() / f64::from(STEPS)
 }
 
 /// The greatest distance between the shares of ascending whole numbers and a CDF: the statistic of Kolmogorov and

@@ -67,13 +67,11 @@ impl FileCount {
 pub struct Account {
     format: String,
     files: Vec<FileCount>,
-    /// Rows or records; attempts under `--attempts each`.
-    rows_read: u64,
     kept: u64,
     dropped: BTreeMap<Reason, Tally>,
     notices: BTreeMap<Notice, Tally>,
     span_us: Option<(i64, i64)>,
-    pub(super) without_workload: u64,
+    pub(super) lacks_workloads: bool,
     pub(super) decisions: Vec<String>,
 }
 
@@ -97,7 +95,6 @@ impl Account {
 
     /// A row of the file that was begun last.
     pub(super) fn count_row(&mut self) {
-        self.rows_read += 1;
         if let Some(file) = self.files.last_mut() {
             file.rows += 1;
         }
@@ -115,35 +112,29 @@ impl Account {
         self.notices.entry(notice).or_default().add(place);
     }
 
+    /// A job that is kept, in the order of submission.
     pub(super) fn keep(&mut self, submit_us: i64) {
         self.kept += 1;
-        let (first, last) = self.span_us.unwrap_or((submit_us, submit_us));
-        self.span_us = Some((first.min(submit_us), last.max(submit_us)));
+        let first_us = self.span_us.map_or(submit_us, |(first_us, _)| first_us);
+        self.span_us = Some((first_us, submit_us));
     }
 
     pub(super) fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|file| file.name.as_str())
     }
 
+    /// Rows or records; attempts under `--attempts each`.
     pub fn rows_read(&self) -> u64 {
-        self.rows_read
+        self.files.iter().map(|file| file.rows).sum()
     }
 
     pub fn kept(&self) -> u64 {
         self.kept
     }
 
-    pub fn dropped(&self, reason: Reason) -> u64 {
-        self.dropped.get(&reason).map_or(0, |tally| tally.count)
-    }
-
-    pub fn noticed(&self, notice: Notice) -> u64 {
-        self.notices.get(&notice).map_or(0, |tally| tally.count)
-    }
-
     /// All that was dropped.
     pub fn dropped_rows(&self) -> u64 {
-        self.dropped.values().map(|tally| tally.count).sum()
+        self.dropped_if(|_| true)
     }
 
     /// Rows that were dropped for some of the reasons.
@@ -161,9 +152,9 @@ impl Account {
         words.collect::<Vec<_>>().join("; ")
     }
 
-    /// Jobs that were kept, before duplicates and samples, and have no workload.
+    /// Whether jobs that were kept, before duplicates and samples, have no workload.
     pub fn lacks_workloads(&self) -> bool {
-        self.without_workload > 0
+        self.lacks_workloads
     }
 
     pub(super) fn show(&self, place: &Place, with_file: bool) -> String {
@@ -202,7 +193,7 @@ impl Account {
                 ("first", places.into()),
             ])
         };
-        let mut rows: Vec<Row> = vec![line("read", self.rows_read, "", "", None)];
+        let mut rows: Vec<Row> = vec![line("read", self.rows_read(), "", "", None)];
         rows.push(line("kept", self.kept, "", "", None));
         rows.extend(
             self.dropped.iter().map(|(reason, tally)| {
@@ -252,7 +243,7 @@ impl Account {
             "format": self.format,
             "decisions": self.decisions,
             "files": files.collect::<Vec<_>>(),
-            "rows_read": self.rows_read,
+            "rows_read": self.rows_read(),
             "kept": self.kept,
             "dropped_rows": self.dropped_rows(),
             "submission_span_s": self.span_us.map(|(first, last)| (last - first) as f64 / 1e6),

@@ -1,13 +1,14 @@
 //! Instants from dates and numbers, in whole microseconds, whatever the zone of this machine.
 
-use jiff::Timestamp;
 use std::cell::Cell;
 
+use jiff::Timestamp;
 use jiff::civil::{DateTime, Time};
 use jiff::fmt::strtime;
 use jiff::fmt::temporal::Pieces;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 
+use super::code::Notice;
 use crate::error::{Result, did_you_mean, input_error};
 use crate::workload::MAX_SPAN_S;
 
@@ -26,6 +27,15 @@ impl Instant {
     pub fn us(self) -> i64 {
         match self {
             Instant::Sure(us) | Instant::Twice(us, _) | Instant::Skipped(us) => us,
+        }
+    }
+
+    /// What is to be said of a local time.
+    pub fn notice(self) -> Option<Notice> {
+        match self {
+            Instant::Sure(_) => None,
+            Instant::Twice(..) => Some(Notice::Twice),
+            Instant::Skipped(_) => Some(Notice::Skipped),
         }
     }
 

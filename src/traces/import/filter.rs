@@ -14,8 +14,8 @@ pub struct Filter {
     to_us: Option<i64>,
     pub vcs: Vec<String>,
     pub users: Vec<String>,
-    pub min_gpus: Option<u32>,
-    pub max_gpus: Option<u32>,
+    min_gpus: Option<u32>,
+    max_gpus: Option<u32>,
     states: Vec<String>,
     /// The options for dates, as they were given.
     dates: Vec<String>,
@@ -38,16 +38,21 @@ impl Filter {
         let given = [("--from", from), ("--to", to)];
         self.dates =
             given.into_iter().filter_map(|(option, text)| Some(format!("{option} {}", text?))).collect();
-        if let (Some(least), Some(most)) = (self.min_gpus, self.max_gpus)
-            && least > most
-        {
-            return Err(input_error!("--min-gpus {least} is above --max-gpus {most}; nothing would be left"));
-        }
         match (self.from_us, self.to_us) {
             (Some(from), Some(to)) if from >= to => {
                 Err(input_error!("--from is not before --to; nothing would be left"))
             }
             _ => Ok(self),
+        }
+    }
+
+    /// With at least and at most so many GPUs.
+    pub fn with_gpus(self, min_gpus: Option<u32>, max_gpus: Option<u32>) -> Result<Filter> {
+        match (min_gpus, max_gpus) {
+            (Some(least), Some(most)) if least > most => {
+                Err(input_error!("--min-gpus {least} is above --max-gpus {most}; nothing would be left"))
+            }
+            _ => Ok(Filter { min_gpus, max_gpus, ..self }),
         }
     }
 

@@ -82,6 +82,31 @@ pub(super) struct Found<'a> {
     pub notices: Vec<Notice>,
 }
 
+/// Whether a field says that there is no value.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.len() <= 4 && ["", "None", "null", "NULL", "nan", "NaN", "N/A", "-"].contains(&text)
+}
+
+/// A name as a trace can hold it; `None` if it is longer than any name. What had to be replaced to be text is owned.
+pub(super) fn clean_name<'r>(mut text: Cow<'r, str>, notices: &mut Vec<Notice>) -> Option<Cow<'r, str>> {
+    const MAX_NAME_BYTES: usize = 256;
+    if matches!(text, Cow::Owned(_)) || memchr::memchr(0, text.as_bytes()).is_some() {
+        notices.push(Notice::NotUtf8);
+        text = Cow::Owned(text.replace('\0', "\u{fffd}"));
+    }
+    (text.len() <= MAX_NAME_BYTES).then_some(text)
+}
+
+/// The same of a name that a job need not have.
+pub(super) fn optional_name<'r>(text: Cow<'r, str>, notices: &mut Vec<Notice>) -> Option<Cow<'r, str>> {
+    let text = (!is_blank(&text)).then_some(text)?;
+    let name = clean_name(text, notices);
+    if name.is_none() {
+        notices.push(Notice::LongName);
+    }
+    name
+}
+
 /// The state in this project's words, and whether it is one in which a job has ended.
 pub(super) fn state(text: &str) -> (Cow<'_, str>, bool) {
     const KNOWN: [(&str, &str, bool); 21] = [

@@ -51,6 +51,13 @@ pub(super) enum Unit {
     Auto,
 }
 
+impl Unit {
+    /// What a number is to be multiplied by.
+    pub fn factor(self) -> f64 {
+        if let Unit::Times(factor) = self { factor } else { 1.0 }
+    }
+}
+
 const TIME_UNITS: [(&str, Unit); 8] = [
     ("s", Unit::Times(1.0)),
     ("ms", Unit::Times(1e-3)),
@@ -88,9 +95,8 @@ impl Layout {
     /// `KEY=COLUMN` or `KEY=COLUMN:UNIT` each; without any, the columns of the simulator's own traces.
     pub fn parse(assignments: &[String]) -> Result<Layout> {
         if assignments.is_empty() {
-            let own =
-                ["job_id", "submit_s", "workload", "gpus", "duration_s", "gpu_share", "user", "vc", "state"];
-            let columns = KEYS.iter().filter(|(name, _)| own.contains(name)).map(|&(name, key)| Column {
+            let is_own = |key| !matches!(key, Key::Start | Key::End | Key::Instances);
+            let columns = KEYS.iter().filter(|(_, key)| is_own(*key)).map(|&(name, key)| Column {
                 key,
                 name: name.to_owned(),
                 unit: default_unit(key),
@@ -121,7 +127,7 @@ impl Layout {
         Ok(Layout { columns, ..Layout::default() })
     }
 
-    /// Columns of the kind `key`, under one of `names`.
+    /// And a column.
     pub fn with(mut self, key: Key, name: &str, unit: Unit, is_required: bool) -> Layout {
         self.columns.push(Column { key, name: name.to_owned(), unit, is_required });
         self

@@ -50,8 +50,8 @@ use table::TableReader;
 /// Imports logs, joined in the order given, and writes a trace; `progress` is told of bytes read of the files.
 ///
 /// # Errors
-/// [`Error::Input`](crate::Error::Input) for a file that is not of the format, or is cut off; if no job is left; and for rows that were dropped
-/// under `strict`; or if something cannot be read or written.
+/// [`Error::Input`](crate::Error::Input) for a file that is not of the format, or is cut off; if no job is left; and for
+/// rows that were dropped under `strict`. Others if something cannot be read or written.
 pub fn import(
     options: &ImportOptions,
     sources: &[Source],
@@ -65,9 +65,7 @@ pub fn import(
         sink.account.begin_file(source.name());
         reader.file(options, source, &mut sink, progress)?;
     }
-    sink.has_dates = reader.has_dates();
-    sink.account.decisions = options.decisions(sink.has_dates);
-    sink.finish(out, out_name)
+    sink.finish(reader.has_dates(), out, out_name)
 }
 
 /// Reads the records of a format.
@@ -108,13 +106,7 @@ impl Reader {
             Reader::Philly | Reader::Swf(_) => [false, true, true, true],
             Reader::Aegis(_) => [false; 4],
             Reader::Table(table) => {
-                let shares = table.has(Key::GpuShare) || options.format == LogFormat::Pai;
-                [
-                    shares || options.format == LogFormat::Csv,
-                    table.has(Key::User),
-                    table.has(Key::Vc),
-                    table.has(Key::State),
-                ]
+                [table.has_shares(), table.has(Key::User), table.has(Key::Vc), table.has(Key::State)]
             }
         };
         let gpu_share = gpu_share && options.fractional_gpus == FractionalGpus::Share;
@@ -139,8 +131,7 @@ impl Reader {
     ) -> Result<()> {
         let name = source.name();
         let bytes_read = Arc::new(AtomicU64::new(0));
-        let counter = bytes_read.clone();
-        let open = move || source::open(source, counter);
+        let open = || source::open(source, bytes_read.clone());
         let told = || progress(bytes_read.swap(0, Ordering::Relaxed));
         let csv =
             || -> Result<CsvRows> { Ok(CsvRows::new(name, open()?, options.delimiter, options.comment)) };
@@ -149,7 +140,7 @@ impl Reader {
         let calendar = Calendar::new(&options.clock);
         let lines = match self {
             Reader::Philly => each(
-                || Ok(JsonRows::new(name, source::open(source, bytes_read.clone())?)),
+                || Ok(JsonRows::new(name, open()?)),
                 told,
                 |line, text| {
                     philly::read(&calendar, options.attempts, text, &mut |found| sink.take(line, found))
@@ -158,7 +149,7 @@ impl Reader {
             Reader::Swf(swf) => {
                 swf.begin_file();
                 each(
-                    || Ok(LineRows::new(name, source::open(source, bytes_read.clone())?)),
+                    || Ok(LineRows::new(name, open()?)),
                     told,
                     |line, text| swf.read(text).map_or(Ok(()), |found| sink.take(line, found)),
                 )?

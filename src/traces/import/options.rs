@@ -29,17 +29,9 @@ pub enum LogFormat {
 }
 
 impl LogFormat {
-    pub fn name(self) -> &'static str {
-        match self {
-            LogFormat::Philly => "philly",
-            LogFormat::Helios => "helios",
-            LogFormat::Acme => "acme",
-            LogFormat::Pai => "pai",
-            LogFormat::Openb => "openb",
-            LogFormat::Swf => "swf",
-            LogFormat::Aegis => "aegis",
-            LogFormat::Csv => "csv",
-        }
+    /// As options name it.
+    pub fn name(self) -> String {
+        value_name(self)
     }
 
     /// Whether its times may be dates.
@@ -129,9 +121,7 @@ impl ImportOptions {
             strict: false,
         })
     }
-}
 
-impl ImportOptions {
     /// The rules by which jobs were read, beside those of the format.
     pub(super) fn decisions(&self, has_dates: bool) -> Vec<String> {
         let mut decisions = Vec::new();

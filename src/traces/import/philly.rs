@@ -7,8 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::clock::{Calendar, Instant};
 use super::code::{Notice, Reason};
-use super::job::{Demand, Found, Problem, SourceJob, state};
-use super::table::{clean_name, clock_notice, is_blank};
+use super::job::{Demand, Found, Problem, SourceJob, clean_name, is_blank, optional_name, state};
 
 /// Which of a job's attempts count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -183,14 +182,12 @@ fn job<'r>(
         notices.push(Notice::GpusChange);
     }
     let submit = submission(calendar, record)?;
-    notices.extend(clock_notice(submit));
+    notices.extend(submit.notice());
     let (mut first_start, mut before_us, mut sum_us) = (None, submit.us(), 0);
     for index in taken {
         let Times { start, end } = times(calendar, record, index)?;
         let (Some(start), Some(end)) = (start, end) else {
-            if mode == Attempts::Sum && index < last
-                || mode == Attempts::Span && first_start.is_some() && index < last
-            {
+            if index < last && (mode == Attempts::Sum || mode == Attempts::Span && first_start.is_some()) {
                 notices.push(Notice::OpenAttempt);
                 continue;
             }
@@ -218,7 +215,7 @@ fn run(
     before_us: i64,
     notices: &mut Vec<Notice>,
 ) -> Result<(i64, i64), Problem> {
-    notices.extend([start, end].into_iter().filter_map(clock_notice));
+    notices.extend([start, end].into_iter().filter_map(Instant::notice));
     let start_us = start.us_after(before_us);
     let end_us = end.us_after(start_us);
     if end_us < start_us { Err(Reason::EndBeforeStart.into()) } else { Ok((start_us, end_us)) }
@@ -234,7 +231,7 @@ fn attempt_job<'r>(
 ) -> Result<Found<'r>, Problem> {
     if index == 0 {
         *submitted = submission(calendar, record).map(|submit| {
-            notices.extend(clock_notice(submit));
+            notices.extend(submit.notice());
             Some(submit.us())
         });
     }
@@ -272,13 +269,7 @@ fn finish<'r>(
     }
     let id = record.jobid.as_ref().map(|text| text.0.trim()).filter(|text| !text.is_empty());
     let id = id.and_then(|id| clean_name(Cow::Borrowed(id), &mut notices)).ok_or(Reason::NoId)?;
-    let mut name = |text: Option<&'r Text<'r>>| {
-        let text = field(text)?;
-        clean_name(Cow::Borrowed(text), &mut notices).or_else(|| {
-            notices.push(Notice::LongName);
-            None
-        })
-    };
+    let mut name = |text: Option<&'r Text<'r>>| optional_name(Cow::Borrowed(field(text)?), &mut notices);
     let (user, vc) = (name(record.user.as_ref()), name(record.vc.as_ref()));
     let status = match field(record.status.as_ref()).map(state) {
         Some((status, false)) => return Err(Problem::field(Reason::NotFinal, "status", &status)),

@@ -26,8 +26,6 @@ pub(super) struct Sink<'a> {
     renderer: RowRenderer,
     spool: Spool,
     last_us: i64,
-    /// Whether submissions are dates.
-    pub has_dates: bool,
     /// Room for the text of numbers.
     numbers: [String; 2],
 }
@@ -36,12 +34,11 @@ impl<'a> Sink<'a> {
     pub fn new(options: &'a ImportOptions, columns: OptionalColumns) -> Sink<'a> {
         Sink {
             options,
-            account: Account::new(options.format.name()),
+            account: Account::new(&options.format.name()),
             columns,
             renderer: RowRenderer::new(columns),
             spool: Spool::new(),
             last_us: i64::MIN,
-            has_dates: false,
             numbers: Default::default(),
         }
     }
@@ -69,7 +66,7 @@ impl<'a> Sink<'a> {
                 self.notice(notice, line);
             }
         }
-        self.account.without_workload += u64::from(job.workload.is_empty());
+        self.account.lacks_workloads |= job.workload.is_empty();
         if job.demand.share.is_some() {
             match self.options.fractional_gpus {
                 FractionalGpus::Share => self.notice(Notice::GpuShare, line),
@@ -89,7 +86,7 @@ impl<'a> Sink<'a> {
         let [duration_s, share] = &mut self.numbers;
         duration_s.clear();
         if let Some(us) = job.duration_us {
-            push_seconds(us, duration_s);
+            push_seconds(us.unsigned_abs(), duration_s);
         }
         *share = job.demand.share.map_or(String::new(), |share| share.to_string());
         let cells = Cells {
@@ -120,7 +117,9 @@ impl<'a> Sink<'a> {
         self.account.notice(notice, place);
     }
 
-    pub fn finish(mut self, out: &mut dyn Write, out_name: &Path) -> Result<Account> {
+    /// `has_dates`: whether submissions are dates.
+    pub fn finish(mut self, has_dates: bool, out: &mut dyn Write, out_name: &Path) -> Result<Account> {
+        self.account.decisions = self.options.decisions(has_dates);
         let failed = |error| Error::write(out_name, error);
         self.check_losses()?;
         let (jobs, repeated) =
@@ -144,24 +143,25 @@ impl<'a> Sink<'a> {
                 Origin::First => job.submit_us,
                 Origin::Source => 0,
             });
-            if job.submit_us < origin_us {
+            let after_us = job.submit_us - origin_us;
+            if after_us < 0 {
                 return Err(input_error!(
                     "{}: the job was submitted before the log's zero, which no trace can hold; leave --origin source away",
                     self.account.show(&place, true)
                 ));
             }
-            if job.submit_us - origin_us > MAX_SPAN_US {
+            if after_us > MAX_SPAN_US {
                 return Err(input_error!(
                     "{}: the job was submitted {} years after the first that is kept, which no trace can hold; leave \
                      one of them out with --from or --to",
                     self.account.show(&place, true),
-                    (job.submit_us - origin_us) / 1_000_000 / SECONDS_OF_YEAR
+                    after_us / 1_000_000 / SECONDS_OF_YEAR
                 ));
             }
             if writer.is_none()
                 && let Some(out) = out.take()
             {
-                let comments = self.comments(origin_us);
+                let comments = self.comments(origin_us, has_dates);
                 writer = Some(TraceWriter::new(out, &comments, self.columns).map_err(failed)?);
             }
             self.account.keep(job.submit_us);
@@ -175,9 +175,9 @@ impl<'a> Sink<'a> {
                 }
             }
             submit_s.clear();
-            push_seconds(job.submit_us - origin_us, &mut submit_s);
+            push_seconds(after_us.unsigned_abs(), &mut submit_s);
             if let Some(writer) = &mut writer {
-                writer.write_row(&job.row.text, job.row.gap, &submit_s).map_err(failed)?;
+                writer.write_row(&job.row, &submit_s).map_err(failed)?;
             }
         }
         self.check_losses()?;
@@ -207,7 +207,7 @@ impl<'a> Sink<'a> {
     }
 
     /// What stands at the head of the trace.
-    fn comments(&self, origin_us: i64) -> Vec<String> {
+    fn comments(&self, origin_us: i64, has_dates: bool) -> Vec<String> {
         let mut comments = vec![format!(
             "imported by aegis-sim {} from {} ({})",
             env!("CARGO_PKG_VERSION"),
@@ -215,7 +215,7 @@ impl<'a> Sink<'a> {
             self.options.format.name()
         )];
         comments.push(match self.options.origin {
-            Origin::First if self.has_dates => {
+            Origin::First if has_dates => {
                 format!("submit_s 0 is {}", self.options.clock.show(origin_us))
             }
             Origin::First => format!("submit_s 0 is {} s of the log's time", origin_us as f64 / 1e6),
@@ -231,11 +231,7 @@ fn spool_error(error: std::io::Error) -> Error {
 }
 
 /// Seconds with as many decimals as needed.
-fn push_seconds(us: i64, text: &mut String) {
-    if us < 0 {
-        text.push('-');
-    }
-    let us = us.unsigned_abs();
+fn push_seconds(us: u64, text: &mut String) {
     text.push_str(itoa::Buffer::new().format(us / 1_000_000));
     if !us.is_multiple_of(1_000_000) {
         text.push_str(format!(".{:06}", us % 1_000_000).trim_end_matches('0'));

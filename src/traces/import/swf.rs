@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use super::clock::micros;
 use super::code::{Notice, Reason};
-use super::job::{Demand, Found, Problem, SourceJob};
-use super::table::clean_name;
+use super::job::{Demand, Found, Problem, SourceJob, clean_name};
 
 /// Reads lines of a file, its header comments among them.
 #[derive(Default)]

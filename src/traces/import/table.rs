@@ -6,7 +6,7 @@ use csv::ByteRecord;
 
 use super::clock::{Calendar, Instant, micros};
 use super::code::{Notice, Reason};
-use super::job::{Demand, Found, Problem, SourceJob, state};
+use super::job::{Demand, Found, Problem, SourceJob, clean_name, is_blank, optional_name, state};
 use super::layout::{Key, Layout, Unit};
 use crate::error::{Result, did_you_mean, input_error};
 
@@ -30,6 +30,13 @@ struct Place {
     unit: Unit,
 }
 
+impl Place {
+    /// With what stands there.
+    fn problem(&self, reason: Reason, found: &str) -> Problem {
+        Problem::field(reason, &format!("column {}", self.name), found)
+    }
+}
+
 impl TableReader {
     /// With the layouts that files may have; the first whose required columns are all there is taken.
     pub fn new(layouts: Vec<Layout>) -> TableReader {
@@ -45,6 +52,11 @@ impl TableReader {
 
     pub fn has(&self, key: Key) -> bool {
         self.layouts.iter().any(|layout| layout.has(key))
+    }
+
+    /// Whether jobs may have shares of GPUs.
+    pub fn has_shares(&self) -> bool {
+        self.layouts.iter().any(|layout| !layout.whole_gpus)
     }
 
     /// Whether the submissions that were read are dates.
@@ -122,17 +134,13 @@ impl TableReader {
         if let Some((_, false)) = state
             && !self.layouts[self.layout].any_state
         {
-            let place = self.place(Key::State).map_or("state", |place| &place.name);
-            return Err(Problem::field(
-                Reason::NotFinal,
-                &format!("column {place}"),
-                &state.map(|(state, _)| state).unwrap_or_default(),
-            ));
+            let found = state.map(|(state, _)| state).unwrap_or_default();
+            return Err(self.problem(Key::State, Reason::NotFinal, &found));
         }
         let submit = self.time(calendar, row, Key::Submit)?.ok_or(Reason::NoSubmit)?;
         let (duration_us, start) = self.duration(calendar, row, submit, &mut notices)?;
         for instant in [Some(submit), start].into_iter().flatten() {
-            notices.extend(clock_notice(instant));
+            notices.extend(instant.notice());
         }
         Ok(Found {
             job: SourceJob {
@@ -153,18 +161,19 @@ impl TableReader {
         self.places[key as usize].as_ref()
     }
 
+    fn problem(&self, key: Key, reason: Reason, found: &str) -> Problem {
+        self.place(key).map_or(reason.into(), |place| place.problem(reason, found))
+    }
+
     fn demand(&self, row: &ByteRecord) -> Result<Demand, Problem> {
         let count = |key| match self.place(key) {
-            Some(place) => number(row, place, 1.0),
+            Some(place) => number(row, place),
             None => Ok(None),
         };
         let (gpus, instances) = (count(Key::Gpus)?.unwrap_or(0.0), count(Key::Instances)?.unwrap_or(1.0));
-        let bad = |key: Key| match self.place(key) {
-            Some(place) => {
-                let field = format!("column {}", place.name);
-                Problem::field(Reason::BadNumber, &field, text(row, place).unwrap_or_default())
-            }
-            None => Reason::BadNumber.into(),
+        let bad = |key: Key| {
+            let found = self.place(key).and_then(|place| text(row, place));
+            self.problem(key, Reason::BadNumber, found.unwrap_or_default())
         };
         let layout = &self.layouts[self.layout];
         if instances.fract() != 0.0 {
@@ -179,7 +188,7 @@ impl TableReader {
             reason => reason.into(),
         })?;
         let Some(place) = self.place(Key::GpuShare) else { return Ok(demand) };
-        match number(row, place, 1.0)? {
+        match number(row, place)? {
             None => Ok(demand),
             Some(share) if share > 1.0 => Err(bad(Key::GpuShare)),
             Some(share) => Ok(demand.with_share(share)?),
@@ -207,7 +216,7 @@ impl TableReader {
         let start_us = start.map(|start| start.us_after(submit.us()));
         let lasted_us = match (start_us, end) {
             (Some(start_us), Some(end)) => {
-                notices.extend(clock_notice(end));
+                notices.extend(end.notice());
                 Some(end.us_after(start_us) - start_us)
             }
             _ => None,
@@ -254,25 +263,11 @@ impl TableReader {
         };
         let Some(instant) = instant else {
             let reason = if is_date { Reason::BadDate } else { Reason::BadNumber };
-            return Err(Problem::field(reason, &format!("column {}", place.name), text));
+            return Err(place.problem(reason, text));
         };
         self.dates[key as usize] = Some(is_date);
         Ok(Some(instant))
     }
-}
-
-/// What is to be said of a local time.
-pub(super) fn clock_notice(instant: Instant) -> Option<Notice> {
-    match instant {
-        Instant::Sure(_) => None,
-        Instant::Twice(..) => Some(Notice::Twice),
-        Instant::Skipped(_) => Some(Notice::Skipped),
-    }
-}
-
-/// Whether a field says that there is no value.
-pub(super) fn is_blank(text: &str) -> bool {
-    text.len() <= 4 && ["", "None", "null", "NULL", "nan", "NaN", "N/A", "-"].contains(&text)
 }
 
 /// The field, unless it is blank. What is not UTF-8 is no number and no date.
@@ -290,35 +285,17 @@ fn id<'r>(row: &'r ByteRecord, place: &Place, notices: &mut Vec<Notice>) -> Opti
 
 /// A field that names something.
 fn name<'r>(row: &'r ByteRecord, place: &Place, notices: &mut Vec<Notice>) -> Option<Cow<'r, str>> {
-    let text = String::from_utf8_lossy(row.get(place.index)?.trim_ascii());
-    let text = (!is_blank(&text)).then_some(text)?;
-    clean_name(text, notices).or_else(|| {
-        notices.push(Notice::LongName);
-        None
-    })
+    optional_name(String::from_utf8_lossy(row.get(place.index)?.trim_ascii()), notices)
 }
 
-/// A name as a trace can hold it; `None` if it is longer than any name.
-pub(super) fn clean_name<'r>(mut text: Cow<'r, str>, notices: &mut Vec<Notice>) -> Option<Cow<'r, str>> {
-    const MAX_NAME_BYTES: usize = 256;
-    if matches!(text, Cow::Owned(_)) || memchr::memchr(0, text.as_bytes()).is_some() {
-        notices.push(Notice::NotUtf8);
-        text = Cow::Owned(text.replace('\0', "\u{fffd}"));
-    }
-    (text.len() <= MAX_NAME_BYTES).then_some(text)
-}
-
-fn number(row: &ByteRecord, place: &Place, unit: f64) -> Result<Option<f64>, Problem> {
+fn number(row: &ByteRecord, place: &Place) -> Result<Option<f64>, Problem> {
     let Some(text) = text(row, place) else { return Ok(None) };
-    let unit = if let Unit::Times(unit) = place.unit { unit } else { unit };
     match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value >= 0.0 => Ok(Some(value * unit)),
-        _ => Err(Problem::field(Reason::BadNumber, &format!("column {}", place.name), text)),
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(Some(value * place.unit.factor())),
+        _ => Err(place.problem(Reason::BadNumber, text)),
     }
 }
 
 fn span(text: &str, place: &Place) -> Result<i64, Problem> {
-    let unit_s = if let Unit::Times(unit_s) = place.unit { unit_s } else { 1.0 };
-    micros(text, unit_s)
-        .ok_or_else(|| Problem::field(Reason::BadNumber, &format!("column {}", place.name), text))
+    micros(text, place.unit.factor()).ok_or_else(|| place.problem(Reason::BadNumber, text))
 }

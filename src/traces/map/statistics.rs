@@ -2,7 +2,7 @@
 
 use super::eligible::Sample;
 use crate::engine::Time;
-use crate::metrics::quantile_of_sorted;
+use crate::metrics::{quantile_of_sorted, sorted};
 
 /// Runtimes below which the share of jobs is taken, in seconds: 10 minutes, an hour, 6 hours, a day.
 pub const RUNTIME_STEPS_S: [i64; 4] = [600, 3600, 21_600, 86_400];
@@ -42,10 +42,8 @@ impl Statistics {
         let mut tally = Tally::new(counts);
         samples.iter().for_each(|sample| tally.add(sample));
         let gaps = samples.windows(2).map(|pair| pair[1].submit - pair[0].submit);
-        let mut interarrivals: Vec<f64> = std::iter::once(Time::ZERO).chain(gaps).map(Time::as_s).collect();
-        interarrivals.sort_by(f64::total_cmp);
-        let mut durations: Vec<f64> = samples.iter().map(|sample| sample.duration.as_s()).collect();
-        durations.sort_by(f64::total_cmp);
+        let interarrivals = sorted(std::iter::once(Time::ZERO).chain(gaps).map(Time::as_s));
+        let durations = sorted(samples.iter().map(|sample| sample.duration.as_s()));
         let zeros = interarrivals.partition_point(|&gap| gap <= 0.0);
         let quantile = |q| quantile_of_sorted(&interarrivals, q);
         Statistics {

@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 
-use super::describe::{Description, Statistic};
+use super::describe::Description;
+use super::statistics::Statistic;
 
 /// How far a trace is from another: 0 where they are the same.
 ///

@@ -2,6 +2,8 @@
 
 mod describe;
 mod distance;
+mod statistics;
 
-pub use describe::{Description, GANG_BINS, Statistic, gang_bin, statistics};
+pub use describe::{Description, GANG_BINS, gang_bin};
 pub use distance::distances;
+pub use statistics::{Statistic, statistics};

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::FormatArg;
-use crate::cli::output::{note, open_trace, print};
+use crate::cli::output::{is_stdout, note, open_trace, print};
 use crate::error::{Error, Result, input_error};
 use crate::report::atomic;
 use crate::traces::map::{Extent, Filter, Mapped, Request, Weights, map};
@@ -81,11 +81,7 @@ impl MapArgs {
         let outputs = [("--out", Some(self.out.as_path())), ("--report", self.report.as_deref())];
         super::refuse_overwriting(inputs.into_iter().flatten(), &outputs)?;
         let request = self.request()?;
-        let catalogue = match &self.catalogue {
-            Some(path) => Catalogue::load(path)?,
-            None => Catalogue::builtin(),
-        };
-        let to_stdout = self.out == Path::new("-");
+        let catalogue = Catalogue::load_or_builtin(self.catalogue.as_deref())?;
         if self.report.as_ref() == Some(&self.out) {
             return Err(input_error!(
                 "--out and --report name the same file; choose another for one of them"
@@ -101,7 +97,7 @@ impl MapArgs {
         // Both or none, as far as can be told.
         let report = self.report.as_ref().map(|path| draft(path, json.as_bytes())).transpose()?;
         let comments = self.comments(&trace, &catalogue, &request, &mapped);
-        if to_stdout {
+        if is_stdout(&self.out) {
             let bytes = written(&mapped, &comments, Vec::new()).map_err(|e| Error::write(&self.out, e))?;
             print(&String::from_utf8_lossy(&bytes))?;
             // Nobody to tell is no reason to stop.
