@@ -70,6 +70,11 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a s
     }
 }
 
+/// Whether a name that is not built in is meant as the path of a file, which lies at `path`.
+pub(crate) fn is_path(name: &str, path: &Path) -> bool {
+    path.exists() || name.contains(['/', '\\', '.'])
+}
+
 /// Refuses a name that is neither built in nor a file, and does not look like a path. `builtin`: names and texts; `kind`: of
 /// file, such as CSV.
 pub(crate) fn check_builtin_or_path(
@@ -79,7 +84,7 @@ pub(crate) fn check_builtin_or_path(
     kind: &str,
 ) -> Result<()> {
     let names = || builtin.iter().map(|(name, _)| *name);
-    if names().any(|known| known == name) || Path::new(name).exists() || name.contains(['/', '\\', '.']) {
+    if names().any(|known| known == name) || is_path(name, Path::new(name)) {
         return Ok(());
     }
     Err(input_error!(

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::file::File;
 use super::source::Source;
-use crate::error::{Error, Result, input_error};
+use crate::error::{Error, Result, input_error, is_path};
 use crate::experiment::Settings;
 use crate::policy::BUILTIN_PARAMS;
 use crate::workload::{BUILTIN_CATALOGUE, BUILTIN_TRACES, Trace};
@@ -119,8 +119,8 @@ pub(super) fn traces(
             }
             None => {
                 let path = dir.join(name);
-                // As `Trace::open` does, for a slip in a built-in name.
-                let opened = match path.exists() || name.contains(['/', '\\', '.']) {
+                // A slip in a built-in name is for `Trace::open` to tell.
+                let opened = match is_path(name, &path) {
                     true => path.display().to_string(),
                     false => name.clone(),
                 };
